@@ -1,0 +1,34 @@
+#include "engine/nearest.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace bcos {
+namespace {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({substituted, diagonal + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string nearest(std::string_view word, std::span<const std::string_view> known) {
+  const auto best = std::min_element(known.begin(), known.end(), [&](auto a, auto b) {
+    return edit_distance(word, a) < edit_distance(word, b);
+  });
+  return best == known.end() ? std::string() : std::string(*best);
+}
+
+}  // namespace bcos
