@@ -1,0 +1,203 @@
+// Blocks of many coordinates: sums in float64 over a block, then the step with the block's own
+// gamma. Included inside the namespace of each target.
+
+/// Effective gradient, old states and direction of L elements, in the working type.
+template <class D, bool kMomentum, bool kU>
+class BlockInputs {
+ public:
+  using T = LaneOf<D>;
+  using N = Pack<D>;
+
+  explicit BCOS_INLINE BlockInputs(const Coefficients<T>& c)
+      : coupled_(c.coupled),
+        unstarted_(c.unstarted),
+        adopt_(c.adopt),
+        adopt_raw_(c.adopt_raw),
+        factor_(splat(D(), c.factor)),
+        lambda_(splat(D(), c.lambda)),
+        beta_(splat(D(), c.beta)),
+        fresh_(splat(D(), c.fresh)) {}
+
+  struct Values {
+    N g;
+    N m;  ///< before the step
+    N d;
+    N u;  ///< after it
+  };
+
+  BCOS_INLINE Values read(const Streams<T>& s, std::size_t i) const {
+    const N raw = load(D(), s.g + i) * factor_;
+    Values value{raw, zero_like(raw), raw, zero_like(raw)};
+    if (coupled_) value.g = with_coupled_decay(raw, lambda_, load(D(), s.x + i));
+    const N first = adopt_raw_ ? raw : value.g;
+    if constexpr (kMomentum) {
+      if (!unstarted_) value.m = load(D(), s.m + i);
+      if (adopt_) value.m = first;
+    }
+    value.d = kMomentum ? smoothed(value.m, value.g, beta_, fresh_) : value.g;
+    if constexpr (kU) {
+      N u = zero_like(raw);
+      if (!unstarted_) u = load(D(), s.u + i);
+      if (adopt_) u = first;
+      value.u = smoothed(u, value.d, beta_, fresh_);
+    }
+    return value;
+  }
+
+ private:
+  bool coupled_, unstarted_, adopt_, adopt_raw_;
+  N factor_, lambda_, beta_, fresh_;
+};
+
+/// 16 lanes of float64 in as many vectors as that takes.
+class LaneSums {
+ public:
+  using D = FullTag<double>;
+  static constexpr std::size_t kVector = lanes_of<D>();
+  static constexpr std::size_t kVectors = kLanes / kVector;
+
+  explicit BCOS_INLINE LaneSums(const double (&lanes)[kLanes]) {
+    for (std::size_t j = 0; j < kVectors; ++j) sum_[j] = load(D(), lanes + j * kVector);
+  }
+  BCOS_INLINE void add_square(std::size_t j, Pack<D> value) { sum_[j] = sum_[j] + value * value; }
+  BCOS_INLINE void put(double (&lanes)[kLanes]) const {
+    for (std::size_t j = 0; j < kVectors; ++j) store(sum_[j], lanes + j * kVector);
+  }
+
+ private:
+  Pack<D> sum_[kVectors];
+};
+
+template <class T, bool kMomentum, Estimate kEstimate, bool kU>
+class SumStep {
+ public:
+  using D = NarrowTag<T>;
+  using Wide = Pack<FullTag<double>>;
+  using Inputs = BlockInputs<D, kMomentum, kU>;
+  static constexpr std::size_t kStride = kLanes;
+
+  BCOS_INLINE SumStep(const Coefficients<T>& c, double scale, const Sums& sums)
+      : inputs_(c),
+        scaled_(scale != 1.0),
+        scale_(splat(FullTag<double>(), scale)),
+        beta_(splat(FullTag<double>(), c.beta_wide)),
+        a_(sums.a),
+        b_(sums.b),
+        u_(sums.u) {}
+
+  BCOS_INLINE void operator()(const Streams<T>& s, std::size_t i) {
+    __builtin_prefetch(s.x + i, 1);
+    if constexpr (kLanes * sizeof(T) > 64) __builtin_prefetch(s.x + i + 8, 1);
+    for (std::size_t j = 0; j < LaneSums::kVectors; ++j) {
+      const auto value = inputs_.read(s, i + j * LaneSums::kVector);
+      if constexpr (reads_m(kEstimate)) {
+        const Wide m = wide(value.m);
+        const Wide g = wide(value.g);
+        a_.add_square(j, m);
+        b_.add_square(j, kEstimate == Estimate::cond_full ? shifted_gradient(g, m, beta_) : g);
+      } else {
+        b_.add_square(j, wide(kEstimate == Estimate::ema_g ? value.g : value.d));
+      }
+      if constexpr (kU) u_.add_square(j, wide(value.u));
+    }
+  }
+
+  BCOS_INLINE void put(Sums& sums) const {
+    if constexpr (reads_m(kEstimate)) a_.put(sums.a);
+    b_.put(sums.b);
+    if constexpr (kU) u_.put(sums.u);
+  }
+
+ private:
+  BCOS_INLINE Wide wide(typename Inputs::N value) const {
+    return scaled_ ? widen(value) * scale_ : widen(value);
+  }
+
+  Inputs inputs_;
+  bool scaled_;
+  Wide scale_, beta_;
+  LaneSums a_, b_, u_;
+};
+
+template <class T, bool kMomentum, Estimate kEstimate, StepRule kRule>
+void add_sums(const Coefficients<T>& c, const Streams<T>& s, std::size_t n, double scale,
+              Sums& sums) {
+  SumStep<T, kMomentum, kEstimate, kRule == StepRule::two_est> step(c, scale, sums);
+  std::size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) step(s, i);
+  if (i < n) {
+    const PaddedTail<T, kLanes> tail(s.from(i), n - i);
+    step(tail.streams(), 0);
+  }
+  step.put(sums);
+}
+
+template <class D, bool kMomentum, bool kU>
+class ApplyStep {
+ public:
+  using T = LaneOf<D>;
+  using N = Pack<D>;
+  static constexpr std::size_t kStride = lanes_of<D>();
+
+  BCOS_INLINE ApplyStep(const Coefficients<T>& c, T gamma, T scale)
+      : inputs_(c),
+        keep_(splat(D(), c.keep)),
+        gamma_(splat(D(), gamma)),
+        scale_(splat(D(), scale)),
+        largest_(splat(D(), std::numeric_limits<T>::max())) {}
+
+  BCOS_INLINE void operator()(const Streams<T>& s, std::size_t i) const {
+    const auto value = inputs_.read(s, i);
+    const N d = kMomentum ? no_overflow(value) : value.d;
+    const N update = gamma_ * (d * scale_);
+    store(moved(load(D(), s.x + i), keep_, update), s.x + i);
+    if constexpr (kMomentum) store(d, s.m + i);
+    if constexpr (kU) store(value.u, s.u + i);
+    if (s.tapped) tap(s, i, value.g, d, update);
+  }
+
+ private:
+  using Inputs = BlockInputs<D, kMomentum, kU>;
+
+  /// A finite m and a finite g have a finite average.
+  BCOS_INLINE N no_overflow(const typename Inputs::Values& value) const {
+    const auto finite = both(absolute(value.m) <= largest_, absolute(value.g) <= largest_);
+    const auto overflowed = both(finite, absolute(value.d) > largest_);
+    return select(overflowed, copy_sign(largest_, value.d), value.d);
+  }
+
+  void tap(const Streams<T>& s, std::size_t i, N g, N d, N update) const {
+    if (s.tap_g != nullptr) store(g, s.tap_g + i);
+    if (s.tap_d != nullptr) store(d, s.tap_d + i);
+    if (s.tap_update != nullptr) store(update, s.tap_update + i);
+  }
+
+  Inputs inputs_;
+  N keep_, gamma_, scale_, largest_;
+};
+
+template <class T, bool kMomentum, bool kU>
+void apply(const Coefficients<T>& c, const Streams<T>& s, std::size_t n, T gamma, T scale) {
+  walk(ApplyStep<FullTag<T>, kMomentum, kU>(c, gamma, scale), s, n);
+}
+
+template <class T>
+void add_squares(const T* g, std::size_t n, double scale, double (&lanes)[kLanes]) {
+  using D = NarrowTag<T>;
+  LaneSums sums(lanes);
+  const auto wide_scale = splat(FullTag<double>(), scale);
+  std::size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (std::size_t j = 0; j < LaneSums::kVectors; ++j) {
+      sums.add_square(j, widen(load(D(), g + i + j * LaneSums::kVector)) * wide_scale);
+    }
+  }
+  if (i < n) {
+    T rest[kLanes] = {};
+    std::copy(g + i, g + n, rest);
+    for (std::size_t j = 0; j < LaneSums::kVectors; ++j) {
+      sums.add_square(j, widen(load(D(), rest + j * LaneSums::kVector)) * wide_scale);
+    }
+  }
+  sums.put(lanes);
+}

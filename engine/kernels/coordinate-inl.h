@@ -1,0 +1,155 @@
+// The step of one-coordinate blocks, one pass over memory. Included inside the namespace of each
+// target.
+
+template <class D, bool kMomentum, Estimate kEstimate, StepRule kRule>
+class CoordinateStep {
+ public:
+  using T = LaneOf<D>;
+  using N = Pack<D>;
+  static constexpr std::size_t kStride = lanes_of<D>();
+
+  explicit BCOS_INLINE CoordinateStep(const Coefficients<T>& c)
+      : coupled_(c.coupled),
+        unstarted_(c.unstarted),
+        adopt_(c.adopt),
+        adopt_raw_(c.adopt_raw),
+        factor_(splat(D(), c.factor)),
+        lambda_(splat(D(), c.lambda)),
+        keep_(splat(D(), c.keep)),
+        alpha_(splat(D(), c.alpha)),
+        gamma_(splat(D(), c.gamma)),
+        beta_(splat(D(), c.beta)),
+        fresh_(splat(D(), c.fresh)),
+        p_(splat(D(), c.p)),
+        q_(splat(D(), c.q)),
+        eps_(splat(D(), c.eps)),
+        eps_root_(splat(D(), c.eps_root)),
+        root_of_eps_root_(splat(D(), c.root_of_eps_root)),
+        v_low_(splat(D(), c.v_low)),
+        v_high_(splat(D(), c.v_high)),
+        d_high_(splat(D(), c.d_high)),
+        largest_(splat(D(), std::numeric_limits<T>::max())) {}
+
+  BCOS_INLINE void operator()(const Streams<T>& s, std::size_t i) const {
+    const N x = load(D(), s.x + i);
+    const N raw = load(D(), s.g + i) * factor_;
+    const N g = coupled_ ? with_coupled_decay(raw, lambda_, x) : raw;
+    const States old = states_before(s, i, raw, g);
+
+    N d = kMomentum ? smoothed(old.m, g, beta_, fresh_) : g;
+    N v = zero_like(x);
+    N u = zero_like(x);
+    N update = zero_like(x);
+    if constexpr (kEstimate == Estimate::constant) {
+      v = p_;
+      update = gamma_ * d;
+    } else {
+      v = kEstimate == Estimate::oracle ? load(D(), s.oracle + i) : estimate(old.m, g, d, old.v);
+      if constexpr (kRule == StepRule::sqrt) {
+        N direction = ratio_in_range(d, v);
+        if constexpr (kEstimate == Estimate::oracle) {
+          direction = ratio(d, root_denominator(v, eps_root_, eps_));
+        } else if (const auto safe = in_range(d, v); !all_true(safe)) {
+          const N largest = magnitude(old, g);
+          d = no_overflow(d, largest);
+          v = no_overflow(v, largest);
+          direction = select(safe, direction, scaled_ratio(old, g, d, largest));
+        }
+        update = alpha_ * direction;
+      } else {
+        if constexpr (keeps_v(kEstimate)) v = select(v > largest_, largest_, v);
+        N numerator = d;
+        if constexpr (kRule == StepRule::two_est) {
+          u = smoothed(old.u, d, beta_, fresh_);
+          numerator = absolute(u) * d;
+        }
+        update = alpha_ * ratio(numerator, plain_denominator(v, eps_root_));
+      }
+    }
+
+    store(moved(x, keep_, update), s.x + i);
+    if constexpr (kMomentum) store(d, s.m + i);
+    if constexpr (keeps_v(kEstimate)) store(v, s.v + i);
+    if constexpr (kRule == StepRule::two_est) store(u, s.u + i);
+    if (s.tapped) tap(s, i, g, d, v, update);
+  }
+
+ private:
+  struct States {
+    N m;
+    N v;
+    N u;
+  };
+
+  BCOS_INLINE States states_before(const Streams<T>& s, std::size_t i, N raw, N g) const {
+    States old{zero_like(g), zero_like(g), zero_like(g)};
+    if (!unstarted_) {
+      if constexpr (kMomentum) old.m = load(D(), s.m + i);
+      if constexpr (keeps_v(kEstimate)) old.v = load(D(), s.v + i);
+      if constexpr (kRule == StepRule::two_est) old.u = load(D(), s.u + i);
+    }
+    if (adopt_) {
+      const N first = adopt_raw_ ? raw : g;
+      const auto empty = (keeps_v(kEstimate) ? old.v : old.m) == zero_like(g);
+      const N square = first * first;
+      old.m = select(empty, first, old.m);
+      old.v = select(empty, select(square > largest_, largest_, square), old.v);
+      old.u = select(empty, first, old.u);
+    }
+    return old;
+  }
+
+  BCOS_INLINE N estimate(N m, N g, N d, N v) const {
+    if constexpr (kEstimate == Estimate::instant) return d * d;
+    if constexpr (kEstimate == Estimate::ema_d) return weighted(p_, v, q_, d * d);
+    if constexpr (kEstimate == Estimate::ema_g) return weighted(p_, v, q_, g * g);
+    if constexpr (kEstimate == Estimate::cond_full) g = shifted_gradient(g, m, beta_);
+    return weighted(p_, m * m, q_, g * g);
+  }
+
+  BCOS_INLINE N ratio_in_range(N d, N v) const { return d / root_denominator(v, eps_root_, eps_); }
+
+  BCOS_INLINE auto in_range(N d, N v) const {
+    const auto v_in_range = both(v >= v_low_, v <= v_high_);
+    if constexpr (kEstimate == Estimate::ema_g) return both(v_in_range, absolute(d) <= d_high_);
+    return v_in_range;
+  }
+
+  /// d/sqrt(v) is free of scale: computed on numbers near 1, squares neither vanish nor overflow.
+  N scaled_ratio(const States& old, N g, N d, N largest) const {
+    const N s = normalising_scale(largest);
+    const N v = estimate(old.m * s, g * s, d * s, old.v * s * s);
+    return ratio(d * s, root_denominator(v, eps_root_ * s * s, eps_ * s));
+  }
+
+  /// Of everything the ratio depends on.
+  N magnitude(const States& old, N g) const {
+    N largest = larger(larger(root_of_eps_root_, eps_), absolute(g));
+    if constexpr (kMomentum) largest = larger(largest, absolute(old.m));
+    if constexpr (keeps_v(kEstimate)) largest = larger(largest, square_root(old.v));
+    return largest;
+  }
+  BCOS_INLINE N larger(N a, N b) const { return select(a >= b, a, b); }
+
+  /// Finite numbers that overflowed in a sum become the largest finite number.
+  BCOS_INLINE N no_overflow(N value, N largest_input) const {
+    const auto overflowed = both(absolute(value) > largest_, largest_input <= largest_);
+    return select(overflowed, copy_sign(largest_, value), value);
+  }
+
+  void tap(const Streams<T>& s, std::size_t i, N g, N d, N v, N update) const {
+    if (s.tap_g != nullptr) store(g, s.tap_g + i);
+    if (s.tap_d != nullptr) store(d, s.tap_d + i);
+    if (s.tap_v != nullptr) store(v, s.tap_v + i);
+    if (s.tap_update != nullptr) store(update, s.tap_update + i);
+  }
+
+  bool coupled_, unstarted_, adopt_, adopt_raw_;
+  N factor_, lambda_, keep_, alpha_, gamma_, beta_, fresh_, p_, q_, eps_, eps_root_;
+  N root_of_eps_root_, v_low_, v_high_, d_high_, largest_;
+};
+
+template <class T, bool kMomentum, Estimate kEstimate, StepRule kRule>
+void coordinate(const Coefficients<T>& c, const Streams<T>& s, std::size_t n) {
+  walk(CoordinateStep<FullTag<T>, kMomentum, kEstimate, kRule>(c), s, n);
+}

@@ -1,0 +1,100 @@
+// Walks a step over dense memory: whole vectors, then the rest through a padded copy, so that
+// every element goes through the same code and nothing behind the end is touched. Included inside
+// the namespace of each target.
+
+/// A copy of up to L elements of every stream, zero behind the end.
+template <class T, std::size_t L>
+class PaddedTail {
+ public:
+  PaddedTail(const Streams<T>& source, std::size_t n) : source_(source), n_(n) {
+    take(source.x, buffer_[0], padded_.x);
+    take(source.m, buffer_[1], padded_.m);
+    take(source.v, buffer_[2], padded_.v);
+    take(source.u, buffer_[3], padded_.u);
+    take(source.g, buffer_[4], padded_.g);
+    take(source.oracle, buffer_[5], padded_.oracle);
+    padded_.tapped = source.tapped;
+    if (source.tapped) {
+      if (source.tap_g != nullptr) padded_.tap_g = buffer_[6];
+      if (source.tap_d != nullptr) padded_.tap_d = buffer_[7];
+      if (source.tap_v != nullptr) padded_.tap_v = buffer_[8];
+      if (source.tap_update != nullptr) padded_.tap_update = buffer_[9];
+    }
+  }
+
+  const Streams<T>& streams() const { return padded_; }
+
+  void put_back() const {
+    give(padded_.x, source_.x);
+    give(padded_.m, source_.m);
+    give(padded_.v, source_.v);
+    give(padded_.u, source_.u);
+    if (source_.tapped) {
+      give(padded_.tap_g, source_.tap_g);
+      give(padded_.tap_d, source_.tap_d);
+      give(padded_.tap_v, source_.tap_v);
+      give(padded_.tap_update, source_.tap_update);
+    }
+  }
+
+ private:
+  template <class P>
+  void take(const T* from, T (&buffer)[L], P*& pointer) {
+    if (from == nullptr) return;
+    for (std::size_t i = 0; i < L; ++i) buffer[i] = i < n_ ? from[i] : T{0};
+    pointer = buffer;
+  }
+  void give(const T* from, T* to) const {
+    if (to == nullptr) return;
+    for (std::size_t i = 0; i < n_; ++i) to[i] = from[i];
+  }
+
+  Streams<T> source_;
+  std::size_t n_;
+  Streams<T> padded_;
+  T buffer_[10][L];
+};
+
+template <class T, class Step>
+BCOS_INLINE void walk_dense(const Step& step, const Streams<T>& s, std::size_t n) {
+  constexpr std::size_t L = Step::kStride;
+  std::size_t i = 0;
+  for (; i + L <= n; i += L) step(s, i);
+  if (i < n) {
+    PaddedTail<T, L> tail(s.from(i), n - i);
+    step(tail.streams(), 0);
+    tail.put_back();
+  }
+}
+
+/// States that fall on the cache sets of x are copied through a tile that does not.
+template <class T, class Step>
+void walk_tiled(const Step& step, const Streams<T>& s, std::size_t n) {
+  constexpr std::size_t kTile = 64;
+  T m[kTile];
+  T v[kTile];
+  for (std::size_t i = 0; i < n; i += kTile) {
+    const std::size_t count = std::min(kTile, n - i);
+    Streams<T> tile = s.from(i);
+    if (s.m != nullptr) {
+      std::memcpy(m, s.m + i, count * sizeof(T));
+      tile.m = m;
+    }
+    if (s.v != nullptr) {
+      std::memcpy(v, s.v + i, count * sizeof(T));
+      tile.v = v;
+    }
+    walk_dense(step, tile, count);
+    if (s.m != nullptr) std::memcpy(s.m + i, m, count * sizeof(T));
+    if (s.v != nullptr) std::memcpy(s.v + i, v, count * sizeof(T));
+  }
+}
+
+template <class T, class Step>
+BCOS_INLINE void walk(const Step& step, const Streams<T>& s, std::size_t n) {
+  if (s.tiled) {
+    walk_tiled(step, s, n);
+  } else {
+    walk_dense(step, s, n);
+  }
+}

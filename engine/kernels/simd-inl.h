@@ -1,0 +1,76 @@
+// The body of simd_f32.cc and simd_f64.cc: Highway includes them once a target, in a namespace and
+// with the compiler flags of that target. Highway is used through its headers alone.
+
+// Vectors without a fixed size cannot be members of a struct; SSSE3 and the emulated target would
+// only repeat what sse4 and scalar do.
+#ifndef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS \
+  (HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_AVX3_DL)
+#endif
+
+#include <hwy/foreach_target.h>
+// foreach_target comes before highway.h
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "engine/kernels/float_format.hpp"
+#include "engine/kernels/kernels.hpp"
+#include "engine/kernels/targets.hpp"
+
+#undef BCOS_INLINE
+#define BCOS_INLINE HWY_INLINE
+
+#if HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR
+HWY_BEFORE_NAMESPACE();
+namespace bcos::kernels {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+#include "engine/kernels/pack_simd-inl.h"
+// the packs come first
+#include "engine/kernels/all-inl.h"
+
+const Kernels<BCOS_SIMD_LANE>& table() {
+  static constexpr Kernels<BCOS_SIMD_LANE> kernels = make_kernels<BCOS_SIMD_LANE>();
+  return kernels;
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace bcos::kernels
+HWY_AFTER_NAMESPACE();
+#endif
+
+#if HWY_ONCE
+namespace bcos::kernels {
+
+const Kernels<BCOS_SIMD_LANE>* BCOS_SIMD_FUNCTION(Target target) {
+  switch (target) {
+#if HWY_TARGETS & HWY_SSE4
+    case Target::sse4:
+      return &N_SSE4::table();
+#endif
+#if HWY_TARGETS & HWY_AVX2
+    case Target::avx2:
+      return &N_AVX2::table();
+#endif
+#if HWY_TARGETS & HWY_AVX3
+    case Target::avx512:
+      return &N_AVX3::table();
+#endif
+#if HWY_TARGETS & HWY_NEON
+    case Target::neon:
+      return &N_NEON::table();
+#endif
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace bcos::kernels
+#endif

@@ -1,0 +1,109 @@
+#include "engine/kernels/targets.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string>
+
+#include "bcos/target.hpp"
+#include "engine/error.hpp"
+
+namespace bcos {
+namespace {
+
+constexpr std::array kAllTargets = {Target::scalar, Target::sse4, Target::avx2, Target::avx512,
+                                    Target::neon};
+
+bool runs_here(Target target) {
+#if defined(__x86_64__)
+  switch (target) {
+    case Target::scalar:
+      return true;
+    case Target::sse4:
+      return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul") &&
+             __builtin_cpu_supports("aes");
+    case Target::avx2:
+      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+             __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+    case Target::avx512:
+      return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+             __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+    case Target::neon:
+      return false;
+  }
+  return false;
+#else
+  return target == Target::scalar || target == Target::neon;
+#endif
+}
+
+std::vector<std::string_view> available_names() {
+  std::vector<std::string_view> names;
+  for (const Target target : available_targets()) names.push_back(name(target));
+  return names;
+}
+
+}  // namespace
+
+std::string_view name(Target target) {
+  switch (target) {
+    case Target::scalar:
+      return "scalar";
+    case Target::sse4:
+      return "sse4";
+    case Target::avx2:
+      return "avx2";
+    case Target::avx512:
+      return "avx512";
+    case Target::neon:
+      return "neon";
+  }
+  return "unknown";
+}
+
+Target target_by_name(std::string_view wanted) {
+  for (const Target target : available_targets()) {
+    if (name(target) == wanted) return target;
+  }
+  throw fail("target", "expected one of {} on this CPU but received '{}'",
+             fmt::join(available_names(), ", "), wanted);
+}
+
+std::vector<Target> compiled_targets() {
+  std::vector<Target> targets;
+  std::ranges::copy_if(kAllTargets, std::back_inserter(targets), [](Target target) {
+    return target == Target::scalar || kernels::simd_f32(target) != nullptr;
+  });
+  return targets;
+}
+
+std::vector<Target> available_targets() {
+  std::vector<Target> targets = compiled_targets();
+  std::erase_if(targets, [](Target target) { return !runs_here(target); });
+  return targets;
+}
+
+Target default_target() {
+  static const Target fastest = available_targets().back();
+  const char* wanted = std::getenv("BCOS_TARGET");
+  return wanted == nullptr || *wanted == '\0' ? fastest : target_by_name(wanted);
+}
+
+namespace kernels {
+
+template <>
+const Kernels<float>& kernels_of(Target target) {
+  const Kernels<float>* simd = simd_f32(target);
+  return simd == nullptr ? scalar_f32() : *simd;
+}
+
+template <>
+const Kernels<double>& kernels_of(Target target) {
+  const Kernels<double>* simd = simd_f64(target);
+  return simd == nullptr ? scalar_f64() : *simd;
+}
+
+}  // namespace kernels
+}  // namespace bcos
