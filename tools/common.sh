@@ -1,0 +1,45 @@
+# shellcheck shell=bash
+# Messages and stages, shared by the scripts that ./run sources.
+
+say() { printf '%s\n' "$*"; }
+warn() { printf '%s\n' "$*" >&2; }
+die() {
+  warn "run: $*"
+  exit 1
+}
+
+jobs_here() { nproc 2>/dev/null || echo 2; }
+
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# Git refuses a checkout that another user owns (a mounted one, say); listing files is harmless.
+git_here() { git -c safe.directory="$PWD" "$@"; }
+
+# tracked PATTERN...: tracked files that still exist, one a line.
+tracked() {
+  local file
+  git_here ls-files -- "$@" | while IFS= read -r file; do
+    if [[ -f $file ]]; then say "$file"; fi
+  done
+}
+
+# A stage prints one line; what it says goes to a log that is shown only when it fails.
+stage() {
+  local label=$1 log=$LOGS/${1//[^a-zA-Z0-9]/-}.log begin=$SECONDS
+  shift
+  mkdir -p "$LOGS"
+  printf '%-34s' "$label"
+  if "$@" >"$log" 2>&1; then
+    printf '%4d s\n' $((SECONDS - begin))
+    return 0
+  fi
+  printf 'failed\n'
+  show_log "$log"
+  return 1
+}
+
+# Passed tests are left out, so that the failing ones are what is read.
+show_log() {
+  grep -vE '^ *(Start +[0-9]+: |[0-9]+/[0-9]+ Test .* Passed )' "$1" | tail -n 200 >&2 || true
+  warn "(whole log: ${1#"$PWD"/})"
+}

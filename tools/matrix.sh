@@ -1,0 +1,49 @@
+# shellcheck shell=bash
+# Every compiler, build type, sanitizer and machine that is promised, one row each.
+
+ROWS=()
+
+# row NAME COMMAND...: runs on after a failure, so that the table is whole.
+row() {
+  local name=$1 begin=$SECONDS result=ok passed=$PASSED failed=$FAILED
+  shift
+  "$@" || result=FAILED
+  ROWS+=("$(printf '%-26s %-7s %7d %7d %6d s' "$name" "$result" \
+    $((PASSED - passed)) $((FAILED - failed)) $((SECONDS - begin)))")
+}
+
+# The same bits on both machines: the command prints them, Arm's under the emulator.
+same_bits() {
+  local x86=$LOGS/bits-x86-64.txt arm=$LOGS/bits-arm64.txt
+  stage "bits x86-64" bits_of "$x86" build/bcos &&
+    stage "bits arm64" bits_of "$arm" qemu-aarch64 -L /usr/aarch64-linux-gnu build-arm64/bcos &&
+    stage "bits equal" cmp "$x86" "$arm"
+}
+
+bits_of() {
+  local out=$1
+  shift
+  "$@" check --bits >"$out" && [[ -s $out ]]
+}
+
+same_bits_counted() {
+  if same_bits; then
+    PASSED=$((PASSED + 1))
+  else
+    FAILED=$((FAILED + 1))
+    return 1
+  fi
+}
+
+matrix_all() {
+  row "clang-19 Release" suite release
+  row "clang-19 Debug" suite debug
+  row "g++-12 Release" suite gcc-release
+  row "g++-12 Debug" suite gcc-debug
+  row "clang-19 ASan+UBSan" suite asan
+  row "clang-19 TSan" suite tsan
+  row "g++-12 arm64 (qemu)" suite arm64
+  row "x86-64 = arm64, same bits" same_bits_counted
+  printf '\n%-26s %-7s %7s %7s %8s\n' build result passed failed time
+  printf '%s\n' "${ROWS[@]}"
+}
