@@ -1,6 +1,6 @@
 // The arithmetic of the family, each formula once. N is a number: float, double, or a vector of
-// either. Included inside a namespace that has square_root, absolute and select for its numbers; so that
-// every instruction set compiles it with its own flags, there is no include guard.
+// either. Included inside a namespace that has square_root, absolute and select for its numbers; so
+// that every instruction set compiles it with its own flags, there is no include guard.
 
 template <class N>
 BCOS_INLINE N with_coupled_decay(N raw, N lambda, N x) {

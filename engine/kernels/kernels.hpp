@@ -62,11 +62,11 @@ struct Coefficients {
   T v_low = 0;  ///< plain squares are used where v_low <= v <= v_high and |d| <= d_high
   T v_high = 0;
   T d_high = 0;
-  double beta_wide = 0;     ///< beta in float64, for block sums
-  bool coupled = false;     ///< lambda x is added to the gradient
-  bool unstarted = false;   ///< stored states are not read: they are zero
-  bool adopt = false;       ///< zero states begin from this gradient
-  bool adopt_raw = false;   ///< ... before lambda x is added
+  double beta_wide = 0;    ///< beta in float64, for block sums
+  bool coupled = false;    ///< lambda x is added to the gradient
+  bool unstarted = false;  ///< stored states are not read: they are zero
+  bool adopt = false;      ///< zero states begin from this gradient
+  bool adopt_raw = false;  ///< ... before lambda x is added
 };
 
 /// Dense memory of one parameter, or a piece of it. Null where a recipe does not use it.

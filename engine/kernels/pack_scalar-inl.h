@@ -23,10 +23,10 @@ struct Pack {
   LaneOf<D> v;
 };
 
-#define BCOS_PACK_OPERATOR(op)                                       \
-  template <class D>                                                 \
-  BCOS_INLINE Pack<D> operator op(Pack<D> a, Pack<D> b) {            \
-    return {a.v op b.v};                                             \
+#define BCOS_PACK_OPERATOR(op)                            \
+  template <class D>                                      \
+  BCOS_INLINE Pack<D> operator op(Pack<D> a, Pack<D> b) { \
+    return {a.v op b.v};                                  \
   }
 BCOS_PACK_OPERATOR(+)
 BCOS_PACK_OPERATOR(-)
@@ -34,10 +34,10 @@ BCOS_PACK_OPERATOR(*)
 BCOS_PACK_OPERATOR(/)
 #undef BCOS_PACK_OPERATOR
 
-#define BCOS_PACK_COMPARISON(op)                              \
-  template <class D>                                          \
-  BCOS_INLINE bool operator op(Pack<D> a, Pack<D> b) {        \
-    return a.v op b.v;                                        \
+#define BCOS_PACK_COMPARISON(op)                       \
+  template <class D>                                   \
+  BCOS_INLINE bool operator op(Pack<D> a, Pack<D> b) { \
+    return a.v op b.v;                                 \
   }
 BCOS_PACK_COMPARISON(==)
 BCOS_PACK_COMPARISON(<=)
@@ -91,8 +91,8 @@ template <class D>
 BCOS_INLINE Pack<D> normalising_scale(Pack<D> magnitude) {
   using Format = FloatFormat<LaneOf<D>>;
   const auto exponent = std::bit_cast<typename Format::Bits>(magnitude.v) & Format::exponent_mask;
-  const auto bits = std::max<typename Format::Bits>(Format::largest_power - exponent,
-                                                    Format::smallest_power);
+  const auto bits =
+      std::max<typename Format::Bits>(Format::largest_power - exponent, Format::smallest_power);
   return {std::bit_cast<LaneOf<D>>(bits)};
 }
 

@@ -81,7 +81,8 @@ struct Method {
   double lambda = 0.0;      ///< weight decay, >= 0
   double c = 1.0;           ///< the constant estimate, > 0
 
-  /// With start `first`: a coordinate or block begins at its first non-zero gradient, not at step 0.
+  /// With start `first`: a coordinate or block begins at its first non-zero gradient, not at step
+  /// 0.
   bool init_on_first_nonzero = false;
 
   bool operator==(const Method&) const = default;
@@ -109,7 +110,8 @@ struct NumbersUsed {
 };
 BCOS_API NumbersUsed numbers_used(const Method& method);
 
-/// The bound C on |d_k| / sqrt(v_k), pointwise for every gradient sequence; nullopt where there is none.
+/// The bound C on |d_k| / sqrt(v_k), pointwise for every gradient sequence; nullopt where there is
+/// none.
 BCOS_API std::optional<double> amplification_bound(const Method& method);
 
 /// What a caller changes of a method. A number given to a method that does not read it is an error;

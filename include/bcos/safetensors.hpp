@@ -37,9 +37,10 @@ class BCOS_API File {
   const std::string& path() const;
   const std::vector<TensorInfo>& tensors() const;  ///< by offset
   const TensorInfo* find(std::string_view name) const;
-  const std::map<std::string, std::string>& metadata() const;
+  const std::map<std::string, std::string>& metadata() const;  ///< without the checksums
 
-  /// Reads a whole tensor; `out` has its size in bytes. Checks its CRC32C if the metadata has one.
+  /// Reads a whole tensor of this file; `out` has its size in bytes. Checks its CRC32C if the file
+  /// carries checksums. A file that is cut meanwhile is Error(corrupt). Threads may read at once.
   void read(const TensorInfo& tensor, std::span<std::byte> out) const;
 
   /// Reads every tensor once and compares the checksums. Throws Error(corrupt) at the first miss.
@@ -63,7 +64,8 @@ struct TensorData {
 };
 
 /// Writes path by temporary file, fsync, rename and fsync of the directory, with a CRC32C a tensor
-/// and one over the header in the metadata. Keys that begin with "crc32c" are reserved.
+/// and one over the header in the metadata. Keys that begin with "crc32c" are reserved. Throws
+/// Error(invalid_argument) before anything is written, Error(io) with the old file left in place.
 BCOS_API void write(const std::string& path, std::span<const TensorData> tensors,
                     const std::map<std::string, std::string>& metadata);
 

@@ -28,12 +28,12 @@ enum class Progress {
 struct Schedule {
   Curve curve = Curve::constant;
   double alpha_max = 5e-4;
-  double alpha_min = 0.0;         ///< cosine, linear, wsd
-  std::uint64_t warmup = 0;       ///< W, at most `total` where there is one
-  std::uint64_t total = 0;        ///< T; cosine, linear and wsd need it
-  std::uint64_t decay_steps = 0;  ///< D of wsd; 0 means a fifth of T
-  double p = 0.75;                ///< power: alpha_max / (t+1)^p
-  double factor = 0.1;            ///< step: multiplies alpha at each milestone
+  double alpha_min = 0.0;                      ///< cosine, linear, wsd
+  std::uint64_t warmup = 0;                    ///< W, at most `total` where there is one
+  std::uint64_t total = 0;                     ///< T; cosine, linear and wsd need it
+  std::uint64_t decay_steps = 0;               ///< D of wsd; 0 means a fifth of T
+  double p = 0.75;                             ///< power: alpha_max / (t+1)^p
+  double factor = 0.1;                         ///< step: multiplies alpha at each milestone
   std::vector<std::uint64_t> milestones = {};  ///< step: absolute steps, increasing
   WarmupCount warmup_count = WarmupCount::from_one;
   Progress progress = Progress::begin;

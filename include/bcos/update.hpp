@@ -58,17 +58,17 @@ struct StepOptions {
 };
 
 struct StepReport {
-  std::uint64_t elements = 0;    ///< parameters that moved
-  std::uint64_t bytes = 0;       ///< read and written by the update itself
-  std::uint64_t missing = 0;     ///< tensors without a gradient
-  std::optional<double> norm;    ///< of all gradients before clipping; with max_norm or a guard
+  std::uint64_t elements = 0;  ///< parameters that moved
+  std::uint64_t bytes = 0;     ///< read and written by the update itself
+  std::uint64_t missing = 0;   ///< tensors without a gradient
+  std::optional<double> norm;  ///< of all gradients before clipping; with max_norm or a guard
   bool clipped = false;
   bool skipped = false;          ///< the guard found a non-finite gradient: nothing was changed
   bool decay_above_one = false;  ///< alpha lambda > 1 in some group: outside the theory
 };
 
 struct PlanOptions {
-  Executor executor = {};            ///< default: the library's pool
+  Executor executor = {};             ///< default: the library's pool
   std::optional<Target> target = {};  ///< default: default_target()
 };
 

@@ -1,0 +1,244 @@
+#include "engine/update/block_walk.hpp"
+
+namespace bcos {
+namespace {
+
+using kernels::Coefficients;
+using kernels::Recipe;
+using kernels::Streams;
+
+template <class T>
+T clamped(double value) {
+  constexpr double largest = std::numeric_limits<T>::max();
+  return static_cast<T>(value > largest ? largest : value);
+}
+
+template <class T>
+void store_v(const BlockStep<T>& step, const BlockMove<T>& move, T* v, T* tap_v) {
+  if (v != nullptr && kernels::keeps_v(step.recipe.estimate)) *v = clamped<T>(move.v);
+  if (tap_v != nullptr) *tap_v = static_cast<T>(move.v);
+}
+
+template <class T>
+double value_or_zero(const T* pointer) {
+  return pointer == nullptr ? 0.0 : static_cast<double>(*pointer);
+}
+
+}  // namespace
+
+template <class T>
+BlockSums sum_dense(const BlockStep<T>& step, Recipe recipe, const Coefficients<T>& c,
+                    const Streams<T>& block, std::uint64_t n, double scale) {
+  BlockSummer total;
+  for (std::uint64_t i = 0; i < n; i += kSumChunk) {
+    kernels::Sums chunk;
+    step.kernels->add_sums[recipe.index()](c, block.from(i), std::min(kSumChunk, n - i), scale,
+                                           chunk);
+    total.add(chunk);
+  }
+  return total.total();
+}
+
+template <class T>
+void apply_move(const BlockStep<T>& step, const BlockMove<T>& move, const Streams<T>& piece,
+                std::uint64_t n) {
+  Coefficients<T> c = step.coefficients;
+  c.adopt = move.adopt;
+  const bool with_u = step.recipe.rule == StepRule::two_est;
+  step.kernels->apply[step.recipe.momentum ? 1 : 0][with_u ? 1 : 0](c, piece, n, move.gamma,
+                                                                    move.scale);
+}
+
+template <class T>
+void step_dense_blocks(const BlockStep<T>& step, const BlockShape& blocks,
+                       const BoundStreams<T>& streams, std::uint64_t begin, std::uint64_t end) {
+  const Streams<T>& base = streams.base;
+  for (std::uint64_t k = begin; k < end; ++k) {
+    const std::uint64_t n = blocks.length(k);
+    const Streams<T> block = base.from(blocks.index(k, 0));
+    const auto sum = [&](Recipe recipe, const Coefficients<T>& c, double scale) {
+      return sum_dense(step, recipe, c, block, n, scale);
+    };
+    T* const v = base.v == nullptr ? nullptr : base.v + k;
+    const T* const oracle = base.oracle == nullptr ? nullptr : base.oracle + k;
+    const BlockMove<T> move =
+        BlockStepsize(step, n, sum).move(value_or_zero(v), value_or_zero(oracle));
+    apply_move(step, move, block, n);
+    store_v(step, move, v, base.tap_v == nullptr ? nullptr : base.tap_v + k);
+  }
+}
+
+template <class T>
+BlockMove<T> large_block_move(const BlockStep<T>& step, const Streams<T>& block, std::uint64_t n,
+                              std::span<const BlockSums> chunks, T* v, T* tap_v, const T* oracle) {
+  const auto sum = [&](Recipe recipe, const Coefficients<T>& c, double scale) {
+    const bool summed = recipe.index() == step.recipe.index() && scale == 1 &&
+                        c.adopt == step.coefficients.adopt && !chunks.empty();
+    if (!summed) return sum_dense(step, recipe, c, block, n, scale);
+    BlockSummer total;
+    for (const BlockSums& chunk : chunks) total.add(chunk);
+    return total.total();
+  };
+  const BlockMove<T> move =
+      BlockStepsize(step, n, sum).move(value_or_zero(v), value_or_zero(oracle));
+  store_v<T>(step, move, v, tap_v);
+  return move;
+}
+
+namespace {
+
+/// Up to 16 blocks of one length, copied to dense memory 256 elements at a time.
+template <class T>
+class GatheredBlocks {
+ public:
+  GatheredBlocks(const BlockStep<T>& step, const BlockShape& blocks, const BoundStreams<T>& streams,
+                 std::uint64_t begin, std::uint64_t end)
+      : step_(step), blocks_(blocks), streams_(streams), begin_(begin), count_(end - begin) {
+    n_ = blocks.length(begin);
+  }
+
+  void run() {
+    BlockMove<T> moves[kGatheredTogether];
+    find_moves(moves);
+    for (std::uint64_t i = 0; i < n_; i += kPart) {
+      const std::uint64_t part = std::min(kPart, n_ - i);
+      copy_in(i, part);
+      for (std::uint64_t b = 0; b < count_; ++b) {
+        apply_move(step_, moves[b], scratch_streams(b), part);
+      }
+      copy_out(i, part);
+    }
+    for (std::uint64_t b = 0; b < count_; ++b) {
+      store_v(step_, moves[b], v_of(b),
+              streams_.base.tap_v == nullptr ? nullptr : streams_.base.tap_v + begin_ + b);
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t kPart = 256;
+  enum Stream { kX, kG, kM, kU, kTapG, kTapD, kTapUpdate, kStreams };
+
+  T* v_of(std::uint64_t b) const {
+    return streams_.base.v == nullptr ? nullptr : streams_.base.v + begin_ + b;
+  }
+
+  void find_moves(BlockMove<T>* moves) {
+    BlockSums together[kGatheredTogether];
+    if (kernels::needs_sums(step_.recipe.estimate)) {
+      Coefficients<T> c = step_.coefficients;
+      sum_blocks(step_.recipe, c, 1.0, 0, count_, together);
+    }
+    for (std::uint64_t b = 0; b < count_; ++b) {
+      const auto sum = [&](Recipe recipe, const Coefficients<T>& c, double scale) {
+        const bool summed = recipe.index() == step_.recipe.index() && scale == 1 &&
+                            c.adopt == step_.coefficients.adopt;
+        if (summed) return together[b];
+        BlockSums alone[kGatheredTogether];
+        sum_blocks(recipe, c, scale, b, b + 1, alone);
+        return alone[b];
+      };
+      const T* const oracle =
+          streams_.base.oracle == nullptr ? nullptr : streams_.base.oracle + begin_ + b;
+      moves[b] = BlockStepsize(step_, n_, sum).move(value_or_zero(v_of(b)), value_or_zero(oracle));
+    }
+  }
+
+  void sum_blocks(Recipe recipe, const Coefficients<T>& c, double scale, std::uint64_t first,
+                  std::uint64_t last, BlockSums* sums) {
+    BlockSummer totals[kGatheredTogether];
+    for (std::uint64_t chunk = 0; chunk < n_; chunk += kSumChunk) {
+      kernels::Sums chunks[kGatheredTogether];
+      const std::uint64_t end = std::min(n_, chunk + kSumChunk);
+      for (std::uint64_t i = chunk; i < end; i += kPart) {
+        const std::uint64_t part = std::min(kPart, end - i);
+        copy_in(i, part);
+        for (std::uint64_t b = first; b < last; ++b) {
+          step_.kernels->add_sums[recipe.index()](c, scratch_streams(b), part, scale, chunks[b]);
+        }
+      }
+      for (std::uint64_t b = first; b < last; ++b) totals[b].add(chunks[b]);
+    }
+    for (std::uint64_t b = first; b < last; ++b) sums[b] = totals[b].total();
+  }
+
+  Streams<T> scratch_streams(std::uint64_t b) {
+    const Streams<T>& base = streams_.base;
+    Streams<T> s;
+    s.x = scratch_[kX][b];
+    s.g = scratch_[kG][b];
+    if (base.m != nullptr) s.m = scratch_[kM][b];
+    if (base.u != nullptr) s.u = scratch_[kU][b];
+    if (base.tap_g != nullptr) s.tap_g = scratch_[kTapG][b];
+    if (base.tap_d != nullptr) s.tap_d = scratch_[kTapD][b];
+    if (base.tap_update != nullptr) s.tap_update = scratch_[kTapUpdate][b];
+    s.tapped = base.tapped;
+    return s;
+  }
+
+  /// Positions outside, blocks inside: neighbouring columns are neighbours in memory.
+  void copy_in(std::uint64_t first, std::uint64_t part) {
+    const Streams<T>& base = streams_.base;
+    for (std::uint64_t i = 0; i < part; ++i) {
+      for (std::uint64_t b = 0; b < count_; ++b) {
+        const std::uint64_t index = blocks_.index(begin_ + b, first + i);
+        scratch_[kX][b][i] = base.x[streams_.x->offset(index)];
+        scratch_[kG][b][i] = base.g[streams_.g->offset(index)];
+        if (base.m != nullptr) scratch_[kM][b][i] = base.m[streams_.m->offset(index)];
+        if (base.u != nullptr) scratch_[kU][b][i] = base.u[streams_.u->offset(index)];
+      }
+    }
+  }
+
+  void copy_out(std::uint64_t first, std::uint64_t part) {
+    const Streams<T>& base = streams_.base;
+    for (std::uint64_t i = 0; i < part; ++i) {
+      for (std::uint64_t b = 0; b < count_; ++b) {
+        const std::uint64_t index = blocks_.index(begin_ + b, first + i);
+        base.x[streams_.x->offset(index)] = scratch_[kX][b][i];
+        if (base.m != nullptr) base.m[streams_.m->offset(index)] = scratch_[kM][b][i];
+        if (base.u != nullptr) base.u[streams_.u->offset(index)] = scratch_[kU][b][i];
+        if (base.tap_g != nullptr) base.tap_g[index] = scratch_[kTapG][b][i];
+        if (base.tap_d != nullptr) base.tap_d[index] = scratch_[kTapD][b][i];
+        if (base.tap_update != nullptr) base.tap_update[index] = scratch_[kTapUpdate][b][i];
+      }
+    }
+  }
+
+  const BlockStep<T>& step_;
+  const BlockShape& blocks_;
+  const BoundStreams<T>& streams_;
+  std::uint64_t begin_;
+  std::uint64_t count_;
+  std::uint64_t n_;
+  T scratch_[kStreams][kGatheredTogether][kPart];
+};
+
+}  // namespace
+
+template <class T>
+void step_gathered_blocks(const BlockStep<T>& step, const BlockShape& blocks,
+                          const BoundStreams<T>& streams, std::uint64_t begin, std::uint64_t end) {
+  while (begin < end) {
+    std::uint64_t next = begin + 1;
+    if (blocks.kind() != BlockShape::Kind::lists) next = std::min(end, begin + kGatheredTogether);
+    GatheredBlocks<T>(step, blocks, streams, begin, next).run();
+    begin = next;
+  }
+}
+
+#define BCOS_INSTANTIATE(T)                                                                       \
+  template BlockSums sum_dense(const BlockStep<T>&, Recipe, const Coefficients<T>&,               \
+                               const Streams<T>&, std::uint64_t, double);                         \
+  template void apply_move(const BlockStep<T>&, const BlockMove<T>&, const Streams<T>&,           \
+                           std::uint64_t);                                                        \
+  template void step_dense_blocks(const BlockStep<T>&, const BlockShape&, const BoundStreams<T>&, \
+                                  std::uint64_t, std::uint64_t);                                  \
+  template BlockMove<T> large_block_move(const BlockStep<T>&, const Streams<T>&, std::uint64_t,   \
+                                         std::span<const BlockSums>, T*, T*, const T*);           \
+  template void step_gathered_blocks(const BlockStep<T>&, const BlockShape&,                      \
+                                     const BoundStreams<T>&, std::uint64_t, std::uint64_t);
+BCOS_INSTANTIATE(float)
+BCOS_INSTANTIATE(double)
+#undef BCOS_INSTANTIATE
+
+}  // namespace bcos

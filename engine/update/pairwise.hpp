@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace bcos {
+
+/// Chunks of a sum: 4096 elements by position in the tensor or block.
+inline constexpr std::uint64_t kSumChunk = 4096;
+
+/// Adds numbers pairwise by their index: a binary tree over powers of two, fixed by how many there
+/// are, so that a sum does not depend on who computed which part.
+class PairwiseSum {
+ public:
+  void add(double value) {
+    std::size_t level = 0;
+    for (; (count_ >> level & 1) != 0; ++level) value = partial_[level] + value;
+    partial_[level] = value;
+    ++count_;
+  }
+
+  double total() const {
+    double sum = 0;
+    bool first = true;
+    for (std::size_t level = 0; count_ >> level != 0; ++level) {
+      if ((count_ >> level & 1) == 0) continue;
+      sum = first ? partial_[level] : partial_[level] + sum;
+      first = false;
+    }
+    return sum;
+  }
+
+ private:
+  std::uint64_t count_ = 0;
+  double partial_[64] = {};
+};
+
+}  // namespace bcos

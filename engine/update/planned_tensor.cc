@@ -1,0 +1,187 @@
+#include "engine/update/planned_tensor.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "engine/error.hpp"
+
+namespace bcos {
+namespace {
+
+constexpr std::string_view kWhere = "plan";
+
+void check_pointer(const void* data, DType dtype, std::uint64_t n, std::string_view what,
+                   std::size_t index) {
+  if (n == 0) return;
+  if (data == nullptr) {
+    throw fail(kWhere, "expected memory for {} of parameter {} but received null", what, index);
+  }
+  if (reinterpret_cast<std::uintptr_t>(data) % bytes_of(dtype) != 0) {
+    throw fail(kWhere, "expected {} of parameter {} aligned to {} bytes but received {}", what,
+               index, bytes_of(dtype), data);
+  }
+}
+
+TensorLayout checked_state(const TensorView& state, bool kept, const Parameter& parameter,
+                           std::string_view what, std::size_t index) {
+  if (!kept) return {};
+  if (state.dtype != parameter.x.dtype) {
+    throw fail(ErrorCode::mismatch, kWhere, "expected {} of parameter {} as {} but received {}",
+               what, index, name(parameter.x.dtype), name(state.dtype));
+  }
+  if (!std::ranges::equal(state.shape, parameter.x.shape)) {
+    throw fail(ErrorCode::mismatch, kWhere,
+               "expected {} of parameter {} in the shape of x but received another", what, index);
+  }
+  TensorLayout layout(state.shape, state.strides);
+  if (layout.overlaps_itself()) {
+    throw fail(kWhere, "expected {} of parameter {} without overlapping strides", what, index);
+  }
+  check_pointer(state.data, state.dtype, layout.size(), what, index);
+  return layout;
+}
+
+/// Zen's first-level cache predicts its way from the low 28 bits of an address: two streams that
+/// agree in them evict each other at every access.
+bool same_cache_sets(const void* a, const void* b) {
+  constexpr std::uintptr_t kMask = (std::uintptr_t{1} << 28) - 1;
+  constexpr std::uintptr_t kNear = 256;
+  if (a == nullptr || b == nullptr) return false;
+  const std::uintptr_t distance =
+      (reinterpret_cast<std::uintptr_t>(a) - reinterpret_cast<std::uintptr_t>(b)) & kMask;
+  return distance < kNear || distance > kMask - kNear;
+}
+
+struct Range {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+  std::size_t parameter;
+};
+
+template <class T>
+bool all_zero(const T* data, const TensorLayout& layout, std::uint64_t n) {
+  for (std::uint64_t i = 0; i < n; ++i) {
+    if (data[layout.offset(i)] != 0) return false;
+  }
+  return true;
+}
+
+void fill_zero(void* data, const TensorLayout& layout, std::uint64_t n, DType dtype) {
+  if (data == nullptr) return;
+  auto* const bytes = static_cast<std::byte*>(data);
+  const std::size_t size = bytes_of(dtype);
+  if (layout.dense()) {
+    std::memset(bytes, 0, n * size);
+    return;
+  }
+  for (std::uint64_t i = 0; i < n; ++i) {
+    std::memset(bytes + layout.offset(i) * static_cast<std::int64_t>(size), 0, size);
+  }
+}
+
+}  // namespace
+
+PlannedTensor::PlannedTensor(const Parameter& parameter, const Method& method, std::size_t at)
+    : index(at),
+      group(parameter.group),
+      dtype(parameter.x.dtype),
+      x_layout(parameter.x.shape, parameter.x.strides),
+      blocks(method.blocks, parameter.x.shape),
+      shape_(parameter.x.shape.begin(), parameter.x.shape.end()) {
+  const StateKinds kinds = state_kinds(method);
+  n = x_layout.size();
+  check_pointer(parameter.x.data, dtype, n, "x", index);
+  if (x_layout.overlaps_itself()) {
+    throw fail(kWhere, "expected x of parameter {} without overlapping strides", index);
+  }
+  m_layout = checked_state(parameter.m, kinds.m, parameter, "m", index);
+  u_layout = checked_state(parameter.u, kinds.u, parameter, "u", index);
+  if (kinds.v) {
+    if (parameter.v.dtype != dtype) {
+      throw fail(ErrorCode::mismatch, kWhere, "expected v of parameter {} as {} but received {}",
+                 index, name(dtype), name(parameter.v.dtype));
+    }
+    const TensorLayout v_layout(parameter.v.shape, parameter.v.strides);
+    if (v_layout.size() != blocks.count() || !v_layout.dense()) {
+      throw fail(ErrorCode::mismatch, kWhere,
+                 "expected v of parameter {} with {} dense elements, one a block, but received {}",
+                 index, blocks.count(), v_layout.size());
+    }
+    check_pointer(parameter.v.data, dtype, v_layout.size(), "v", index);
+  }
+  x = parameter.x.data;
+  m = kinds.m ? parameter.m.data : nullptr;
+  v = kinds.v ? parameter.v.data : nullptr;
+  u = kinds.u ? parameter.u.data : nullptr;
+  states_dense =
+      x_layout.dense() && (!kinds.m || m_layout.dense()) && (!kinds.u || u_layout.dense());
+  const bool coordinate = blocks.kind() == BlockShape::Kind::coordinate;
+  collides =
+      same_cache_sets(x, m) || (coordinate && (same_cache_sets(x, v) || same_cache_sets(m, v)));
+  const std::uint64_t an_element = 3 + (kinds.m ? 2 : 0) + (kinds.u ? 2 : 0);
+  bytes_a_step = bytes_of(dtype) * (n * an_element + (kinds.v ? 2 * blocks.count() : 0));
+}
+
+void PlannedTensor::bind(const Gradient& given) {
+  gradient = &given;
+  if (reinterpret_cast<std::uintptr_t>(given.data) % bytes_of(dtype) != 0) {
+    throw fail("update",
+               "expected the gradient of parameter {} aligned to {} bytes but received {}", index,
+               bytes_of(dtype), given.data);
+  }
+  if (g_layout_.size() != n || !std::ranges::equal(given.strides, g_strides_)) {
+    g_layout_ = TensorLayout(shape_, given.strides);
+    g_strides_.assign(given.strides.begin(), given.strides.end());
+  }
+  if (n > 0 && x_layout.dense() && g_layout_.dense()) {
+    const auto from = reinterpret_cast<std::uintptr_t>(given.data);
+    const auto to = reinterpret_cast<std::uintptr_t>(x);
+    const std::uintptr_t bytes = n * bytes_of(dtype);
+    if (from < to + bytes && to < from + bytes) {
+      throw fail("update",
+                 "expected the gradient of parameter {} apart from x but received memory "
+                 "that overlaps it",
+                 index);
+    }
+  }
+}
+
+bool PlannedTensor::gradient_is_zero() const {
+  return dtype == DType::f32 ? all_zero(static_cast<const float*>(gradient->data), g_layout_, n)
+                             : all_zero(static_cast<const double*>(gradient->data), g_layout_, n);
+}
+
+void PlannedTensor::zero_states() const {
+  fill_zero(m, m_layout, n, dtype);
+  fill_zero(u, u_layout, n, dtype);
+  fill_zero(v, {}, blocks.count(), dtype);
+}
+
+void check_no_overlap(std::span<const PlannedTensor> tensors) {
+  std::vector<Range> ranges;
+  for (const PlannedTensor& tensor : tensors) {
+    const std::uint64_t size = bytes_of(tensor.dtype);
+    const auto add = [&](const void* data, const TensorLayout& layout, std::uint64_t n) {
+      // Interleaved views of one array share an address range but no element; they are not checked.
+      if (data == nullptr || n == 0 || !layout.dense()) return;
+      const auto begin = reinterpret_cast<std::uintptr_t>(data);
+      ranges.push_back({begin, begin + n * size, tensor.index});
+    };
+    add(tensor.x, tensor.x_layout, tensor.n);
+    add(tensor.m, tensor.m_layout, tensor.n);
+    add(tensor.u, tensor.u_layout, tensor.n);
+    add(tensor.v, {}, tensor.blocks.count());
+  }
+  std::ranges::sort(ranges, {}, &Range::begin);
+  for (std::size_t i = 1; i < ranges.size(); ++i) {
+    if (ranges[i].begin < ranges[i - 1].end) {
+      throw fail(kWhere,
+                 "expected memory that is written once but received an overlap between parameters "
+                 "{} and {}: is one of them listed twice?",
+                 ranges[i - 1].parameter, ranges[i].parameter);
+    }
+  }
+}
+
+}  // namespace bcos
