@@ -38,8 +38,8 @@ stage() {
   return 1
 }
 
-# Passed tests are left out, so that the failing ones are what is read.
+# Passed tests and clang-tidy's counts are left out, so that what failed is what is read.
 show_log() {
-  grep -vE '^ *(Start +[0-9]+: |[0-9]+/[0-9]+ Test .* Passed )' "$1" | tail -n 200 >&2 || true
+  grep -vE '^ *(Start +[0-9]+: |[0-9]+/[0-9]+ Test .* Passed |[0-9]+ warnings? generated\.)' "$1" | tail -n 200 >&2 || true
   warn "(whole log: ${1#"$PWD"/})"
 }

@@ -20,10 +20,19 @@ same_bits() {
     stage "bits equal" cmp "$x86" "$arm"
 }
 
+# bits_of FILE COMMAND...: the last word is the program; qemu says nothing when it is not there.
 bits_of() {
-  local out=$1
+  local out=$1 program=${!#}
   shift
-  "$@" check --bits >"$out" && [[ -s $out ]]
+  if [[ ! -x $program ]]; then
+    say "$program is not built"
+    return 1
+  fi
+  "$@" check --bits >"$out" || return 1
+  if [[ ! -s $out ]]; then
+    say "$program check --bits printed nothing"
+    return 1
+  fi
 }
 
 same_bits_counted() {
