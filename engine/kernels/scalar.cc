@@ -16,8 +16,8 @@ namespace bcos::kernels {
 namespace scalar {
 namespace {
 
+// clang-format off: the kernels use the packs
 #include "engine/kernels/pack_scalar-inl.h"
-// clang-format off: the packs come first
 #include "engine/kernels/all-inl.h"
 // clang-format on
 

@@ -31,9 +31,10 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// clang-format off: the kernels use the packs
 #include "engine/kernels/pack_simd-inl.h"
-// the packs come first
 #include "engine/kernels/all-inl.h"
+// clang-format on
 
 const Kernels<BCOS_SIMD_LANE>& table() {
   static constexpr Kernels<BCOS_SIMD_LANE> kernels = make_kernels<BCOS_SIMD_LANE>();

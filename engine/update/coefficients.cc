@@ -137,7 +137,7 @@ StepNumbers step_numbers(const Method& method, double alpha, std::uint64_t t, do
   }
   const Weights weights = weights_of(method.estimator, beta, beta_v);
   numbers.beta = beta;
-  numbers.p = weights.p;
+  numbers.p = method.estimator == Estimator::constant ? method.c : weights.p;
   numbers.q = weights.q;
   return numbers;
 }

@@ -1,0 +1,24 @@
+#pragma once
+
+/// Everything for C++ programs, from the bottom up.
+
+#include "bcos/version.h"
+
+#include "bcos/error.hpp"
+
+// a method is a value
+#include "bcos/blocks.hpp"
+#include "bcos/method.hpp"
+#include "bcos/methods.hpp"
+#include "bcos/schedule.hpp"
+#include "bcos/text.hpp"
+
+// one step on memory the caller keeps
+#include "bcos/executor.hpp"
+#include "bcos/target.hpp"
+#include "bcos/tensor.hpp"
+#include "bcos/update.hpp"
+
+// named parameters, state, files
+#include "bcos/optimizer.hpp"
+#include "bcos/safetensors.hpp"
