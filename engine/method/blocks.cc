@@ -26,8 +26,9 @@ constexpr std::string_view kHeads = "heads:";
 
 std::optional<std::uint32_t> heads_from(std::string_view digits) {
   std::uint32_t heads = 0;
-  const char* end = digits.data() + digits.size();
-  const auto [rest, error] = std::from_chars(digits.data(), end, heads);
+  const char* begin = digits.data();
+  const char* end = begin + digits.size();
+  const auto [rest, error] = std::from_chars(begin, end, heads);
   if (error != std::errc() || rest != end || heads == 0) return std::nullopt;
   return heads;
 }

@@ -1,6 +1,6 @@
+#include <algorithm>
 #include <array>
 #include <optional>
-#include <vector>
 
 #include "bcos/methods.hpp"
 #include "engine/error.hpp"
@@ -60,8 +60,8 @@ Method method_by_name(std::string_view name) {
     throw fail("method_by_name", "expected {0} but received '{1}': {0} has no form of the paper's",
                id, name);
   }
-  std::vector<std::string_view> known;
-  for (const NamedMethod& named : kMethods) known.push_back(named.id);
+  std::array<std::string_view, kMethods.size()> known;
+  std::ranges::transform(kMethods, known.begin(), &NamedMethod::id);
   throw fail("method_by_name", "expected the id of a method but received '{}'; did you mean '{}'?",
              name, nearest(id, known));
 }

@@ -1,5 +1,6 @@
 #include "bcos/text.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "bcos/methods.hpp"
@@ -116,8 +117,8 @@ Method method_of(std::string_view function, const json& tree) {
 }
 
 Schedule schedule_of(std::string_view function, const json& tree) {
-  std::vector<std::string_view> known;
-  for (const auto& field : kScheduleFields) known.push_back(field.key);
+  std::array<std::string_view, kScheduleFields.size()> known;
+  std::ranges::transform(kScheduleFields, known.begin(), &Field<Schedule>::key);
   check_keys(function, tree, known);
   Schedule schedule;
   for (const auto& field : kScheduleFields) {
