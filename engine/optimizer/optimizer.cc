@@ -124,14 +124,14 @@ class Optimizer::Impl {
     return report;
   }
 
-  void set_numbers(GroupId group, const MethodOptions& options) {
-    const Method& old = checked(group, "set_numbers");
-    const Method changed = with(old, options);
-    if (numbers_of(changed, old) != old) {
+  void set_numbers(GroupId group, const Method& changed) {
+    Method& method = groups_[group.index];
+    if (numbers_of(changed, method) != method) {
       throw fail("set_numbers", "expected numbers alone but received another part of a method");
     }
+    validate(changed);
     if (plan_) plan_->set_numbers(group.index, changed);
-    groups_[group.index] = changed;
+    method = changed;
   }
 
   const Method& checked(GroupId group, std::string_view where) const {
@@ -405,7 +405,11 @@ StepReport Optimizer::step(std::span<const double> alphas,
 }
 
 void Optimizer::set_numbers(GroupId group, const MethodOptions& options) {
-  impl_->set_numbers(group, options);
+  impl_->set_numbers(group, with(impl_->checked(group, "set_numbers"), options));
+}
+void Optimizer::replace_numbers(GroupId group, const Method& method) {
+  impl_->checked(group, "set_numbers");
+  impl_->set_numbers(group, method);
 }
 void Optimizer::set_max_norm(std::optional<double> max_norm) {
   impl_->options_.max_norm = max_norm;

@@ -2,9 +2,8 @@
 
 /// Everything for C++ programs, from the bottom up.
 
-#include "bcos/version.h"
-
 #include "bcos/error.hpp"
+#include "bcos/version.h"
 
 // a method is a value
 #include "bcos/blocks.hpp"

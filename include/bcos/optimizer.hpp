@@ -98,6 +98,7 @@ class BCOS_API Optimizer {
 
   /// Changes the numbers of a group from the next step on.
   void set_numbers(GroupId group, const MethodOptions& options);
+  void replace_numbers(GroupId group, const Method& method);  ///< the same, from a whole method
   void set_max_norm(std::optional<double> max_norm);
 
   const Method& method(GroupId group = {}) const;
