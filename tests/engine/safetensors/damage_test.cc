@@ -58,12 +58,12 @@ void expect_every_flip_found(const std::string& path) {
   EXPECT_EQ(problem(path), "");
 }
 
-TEST(Damage, OfAnySingleBitIsFound) {
+TEST(SafetensorsDamage, OfAnySingleBitIsFound) {
   const TemporaryDirectory directory;
   expect_every_flip_found(small_file(directory));
 }
 
-TEST(Damage, OfAnySingleBitIsFoundWithoutTensors) {
+TEST(SafetensorsDamage, OfAnySingleBitIsFoundWithoutTensors) {
   const TemporaryDirectory directory;
   const std::string path = directory.file("none.safetensors");
   write(path, {}, {});
@@ -72,7 +72,7 @@ TEST(Damage, OfAnySingleBitIsFoundWithoutTensors) {
   expect_every_flip_found(path);
 }
 
-TEST(Damage, OfAnySingleByteOfTheOpeningIsFound) {
+TEST(SafetensorsDamage, OfAnySingleByteOfTheOpeningIsFound) {
   const TemporaryDirectory directory;
   const std::string path = small_file(directory);
   const std::string bytes = get(path);
@@ -89,7 +89,7 @@ TEST(Damage, OfAnySingleByteOfTheOpeningIsFound) {
   close(fd);
 }
 
-TEST(Damage, ByCuttingAnywhereIsFound) {
+TEST(SafetensorsDamage, ByCuttingAnywhereIsFound) {
   const TemporaryDirectory directory;
   const std::string path = small_file(directory);
   for (std::size_t size = get(path).size(); size-- > 0;) {
@@ -98,7 +98,7 @@ TEST(Damage, ByCuttingAnywhereIsFound) {
   }
 }
 
-TEST(Damage, ByAppendingIsFound) {
+TEST(SafetensorsDamage, ByAppendingIsFound) {
   const TemporaryDirectory directory;
   const std::string path = small_file(directory);
   const std::string bytes = get(path);
@@ -108,7 +108,7 @@ TEST(Damage, ByAppendingIsFound) {
   }
 }
 
-TEST(Damage, BySwappingOrZeroingIsFound) {
+TEST(SafetensorsDamage, BySwappingOrZeroingIsFound) {
   const TemporaryDirectory directory;
   const std::string path = small_file(directory);
   const std::string bytes = get(path);
@@ -129,7 +129,7 @@ TEST(Damage, BySwappingOrZeroingIsFound) {
   }
 }
 
-TEST(Damage, OfDataIsFoundByReadingThatTensorAndNamesIt) {
+TEST(SafetensorsDamage, OfDataIsFoundByReadingThatTensorAndNamesIt) {
   const TemporaryDirectory directory;
   const std::string path = small_file(directory);
   std::string bytes = get(path);
@@ -144,7 +144,7 @@ TEST(Damage, OfDataIsFoundByReadingThatTensorAndNamesIt) {
   EXPECT_TRUE(contains(error.what(), path)) << error.what();
 }
 
-TEST(Damage, ByCuttingAnOpenFileIsAnErrorAndNoSignal) {
+TEST(SafetensorsDamage, ByCuttingAnOpenFileIsAnErrorAndNoSignal) {
   const TemporaryDirectory directory;
   const std::string path = small_file(directory);
   const File file = File::open(path);
@@ -154,7 +154,7 @@ TEST(Damage, ByCuttingAnOpenFileIsAnErrorAndNoSignal) {
   EXPECT_TRUE(contains(error.what(), "cut while open")) << error.what();
 }
 
-TEST(Damage, DoesNotReachAFileThatWasReplacedWhileOpen) {
+TEST(SafetensorsDamage, DoesNotReachAFileThatWasReplacedWhileOpen) {
   const TemporaryDirectory directory;
   const std::string path = small_file(directory);
   const File file = File::open(path);

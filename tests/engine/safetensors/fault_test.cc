@@ -114,9 +114,9 @@ std::size_t open_descriptors() {
       std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator()));
 }
 
-class Faults : public testing::Test {
+class SafetensorsFaults : public testing::Test {
  protected:
-  Faults() {
+  SafetensorsFaults() {
     put(path_, kOld);
     tensors_ = {{"large", "F32", {300'000}, bytes_of_vector(values_)},
                 {"small", "F32", {2}, bytes_of_vector(values_).first(8)}};
@@ -179,7 +179,7 @@ class Faults : public testing::Test {
   std::vector<TensorData> tensors_;
 };
 
-TEST_F(Faults, WritesSyncsRenamesAndSyncsTheDirectoryInThisOrder) {
+TEST_F(SafetensorsFaults, WritesSyncsRenamesAndSyncsTheDirectoryInThisOrder) {
   const Rig rig({});
   save();
   const std::vector<std::string> expected = {"stat",   "open directory",  "open",           "write",
@@ -188,15 +188,15 @@ TEST_F(Faults, WritesSyncsRenamesAndSyncsTheDirectoryInThisOrder) {
   EXPECT_EQ(rig.log(), expected);
 }
 
-TEST_F(Faults, OfOneCallLeaveTheOldFileOrTheNew) {
+TEST_F(SafetensorsFaults, OfOneCallLeaveTheOldFileOrTheNew) {
   for (const int code : {EIO, ENOSPC, EDQUOT}) expect_old_or_new(code, false);
 }
 
-TEST_F(Faults, OfAllLaterCallsLeaveTheOldFileOrTheNew) {
+TEST_F(SafetensorsFaults, OfAllLaterCallsLeaveTheOldFileOrTheNew) {
   for (const int code : {EIO, ENOSPC, EFBIG}) expect_old_or_new(code, true);
 }
 
-TEST_F(Faults, ByInterruptionOfWritingAreOvercome) {
+TEST_F(SafetensorsFaults, ByInterruptionOfWritingAreOvercome) {
   for (int at = 1;; ++at) {
     put(path_, kOld);
     const Rig rig({Fault::error, at, false, EINTR});
@@ -214,7 +214,7 @@ TEST_F(Faults, ByInterruptionOfWritingAreOvercome) {
   }
 }
 
-TEST_F(Faults, ByShortWritesAreOvercome) {
+TEST_F(SafetensorsFaults, ByShortWritesAreOvercome) {
   for (const bool forever : {false, true}) {
     for (int at = 4; at < 9; ++at) {
       put(path_, kOld);
@@ -225,21 +225,21 @@ TEST_F(Faults, ByShortWritesAreOvercome) {
   }
 }
 
-TEST_F(Faults, OfADirectoryThatCannotBeSyncedAreNone) {
+TEST_F(SafetensorsFaults, OfADirectoryThatCannotBeSyncedAreNone) {
   const Rig rig({Fault::error, 10, false, EINVAL});
   save();
   EXPECT_EQ(rig.hit(), "fsync directory");
   expect_new_file();
 }
 
-TEST_F(Faults, StepAsideForALeftOverTemporaryFile) {
+TEST_F(SafetensorsFaults, StepAsideForALeftOverTemporaryFile) {
   const Rig rig({Fault::error, 3, false, EEXIST});
   save();
   EXPECT_EQ(rig.hit(), "open");
   expect_new_file();
 }
 
-TEST_F(Faults, OfReadingAreReported) {
+TEST_F(SafetensorsFaults, OfReadingAreReported) {
   save();
   const std::size_t descriptors = open_descriptors();
   for (int at = 1;; ++at) {
@@ -259,7 +259,7 @@ TEST_F(Faults, OfReadingAreReported) {
   }
 }
 
-TEST_F(Faults, ByInterruptedAndShortReadsAreOvercome) {
+TEST_F(SafetensorsFaults, ByInterruptedAndShortReadsAreOvercome) {
   save();
   for (int at = 1;; ++at) {
     const Rig rig({Fault::error, at, false, EINTR});

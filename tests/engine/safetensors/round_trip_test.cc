@@ -9,7 +9,7 @@ namespace {
 
 using Metadata = std::map<std::string, std::string>;
 
-class RoundTrip : public testing::Test {
+class SafetensorsRoundTrip : public testing::Test {
  protected:
   std::vector<float> floats_ = {1.5F, -2.0F, 0.0F, 3.25F, 1e30F, -1e-30F};
   std::vector<double> doubles_ = {3.14, 2.71};
@@ -25,7 +25,7 @@ class RoundTrip : public testing::Test {
   std::string path_ = directory_.file("a.safetensors");
 };
 
-TEST_F(RoundTrip, GivesBackNamesShapesDtypesAndBytes) {
+TEST_F(SafetensorsRoundTrip, GivesBackNamesShapesDtypesAndBytes) {
   write(path_, tensors_, {});
   const File file = File::open(path_);
   EXPECT_EQ(file.path(), path_);
@@ -42,13 +42,13 @@ TEST_F(RoundTrip, GivesBackNamesShapesDtypesAndBytes) {
   file.verify();
 }
 
-TEST_F(RoundTrip, GivesBackTheMetadataWithoutTheChecksums) {
+TEST_F(SafetensorsRoundTrip, GivesBackTheMetadataWithoutTheChecksums) {
   const Metadata metadata = {{"", "empty key"}, {"quotes \" and \\", "line\nand \x01 and \u00e9"}};
   write(path_, tensors_, metadata);
   EXPECT_EQ(File::open(path_).metadata(), metadata);
 }
 
-TEST_F(RoundTrip, KeepsOddButHarmlessNames) {
+TEST_F(SafetensorsRoundTrip, KeepsOddButHarmlessNames) {
   std::vector<TensorData> tensors;
   const std::vector<std::string> names = {
       "a/b/c",      "a..b",           "...",
@@ -61,7 +61,7 @@ TEST_F(RoundTrip, KeepsOddButHarmlessNames) {
   EXPECT_EQ(file.find("not there"), nullptr);
 }
 
-TEST_F(RoundTrip, WritesTensorsOneAfterAnotherAtMultiplesOfTheirElementSize) {
+TEST_F(SafetensorsRoundTrip, WritesTensorsOneAfterAnotherAtMultiplesOfTheirElementSize) {
   write(path_, tensors_, {});
   const File file = File::open(path_);
   std::vector<std::string> names;
@@ -77,7 +77,7 @@ TEST_F(RoundTrip, WritesTensorsOneAfterAnotherAtMultiplesOfTheirElementSize) {
   EXPECT_EQ(names.back(), "small");
 }
 
-TEST_F(RoundTrip, WorksWithoutTensors) {
+TEST_F(SafetensorsRoundTrip, WorksWithoutTensors) {
   write(path_, {}, {{"only", "metadata"}});
   const File file = File::open(path_);
   EXPECT_TRUE(file.tensors().empty());
@@ -86,7 +86,7 @@ TEST_F(RoundTrip, WorksWithoutTensors) {
   file.verify();
 }
 
-TEST_F(RoundTrip, WorksForTensorsLargerThanAnyBuffer) {
+TEST_F(SafetensorsRoundTrip, WorksForTensorsLargerThanAnyBuffer) {
   std::vector<std::uint32_t> large(700'000);
   std::iota(large.begin(), large.end(), 0U);
   std::vector<TensorData> tensors = {{"large", "U32", {700'000}, bytes_of_vector(large)}};
@@ -105,21 +105,21 @@ TEST_F(RoundTrip, WorksForTensorsLargerThanAnyBuffer) {
   }
 }
 
-TEST_F(RoundTrip, ReplacesAFileAndLeavesNothingElse) {
+TEST_F(SafetensorsRoundTrip, ReplacesAFileAndLeavesNothingElse) {
   put(path_, "something old");
   write(path_, tensors_, {});
   EXPECT_EQ(File::open(path_).tensors().size(), tensors_.size());
   EXPECT_EQ(directory_.entries(), 1U);
 }
 
-TEST_F(RoundTrip, GivesTheSameBytesForTheSameTensors) {
+TEST_F(SafetensorsRoundTrip, GivesTheSameBytesForTheSameTensors) {
   write(path_, tensors_, {{"k", "v"}});
   const std::string first = get(path_);
   write(path_, tensors_, {{"k", "v"}});
   EXPECT_EQ(get(path_), first);
 }
 
-TEST_F(RoundTrip, ReadsOnlyItsOwnTensorsIntoTheRightRoom) {
+TEST_F(SafetensorsRoundTrip, ReadsOnlyItsOwnTensorsIntoTheRightRoom) {
   write(path_, tensors_, {});
   const File file = File::open(path_);
   TensorInfo stranger = *file.find("both");
@@ -134,7 +134,7 @@ TEST_F(RoundTrip, ReadsOnlyItsOwnTensorsIntoTheRightRoom) {
             ErrorCode::invalid_argument);
 }
 
-TEST_F(RoundTrip, KnowsTheSizesOfAllDtypes) {
+TEST_F(SafetensorsRoundTrip, KnowsTheSizesOfAllDtypes) {
   for (const char* one : {"BOOL", "U8", "I8", "F8_E4M3", "F8_E5M2"}) EXPECT_EQ(dtype_size(one), 1U);
   for (const char* two : {"I16", "U16", "F16", "BF16"}) EXPECT_EQ(dtype_size(two), 2U);
   for (const char* four : {"I32", "U32", "F32"}) EXPECT_EQ(dtype_size(four), 4U);
@@ -148,7 +148,7 @@ struct Refused {
   Metadata metadata;
 };
 
-TEST_F(RoundTrip, WritesNothingOfWhatItWouldNotRead) {
+TEST_F(SafetensorsRoundTrip, WritesNothingOfWhatItWouldNotRead) {
   const std::span<const std::byte> four = bytes_of_vector(floats_).first(4);
   const std::uint64_t huge = std::uint64_t{1} << 62;
   const std::vector<Refused> all = {

@@ -33,7 +33,7 @@ bool holds_in_child(const std::function<bool()>& action) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-class SystemFaults : public testing::Test {
+class SafetensorsSystemFaults : public testing::Test {
  protected:
   void save(const std::string& path) { write(path, tensors_, {}); }
 
@@ -54,7 +54,7 @@ class SystemFaults : public testing::Test {
   std::string path_ = directory_.file("a.safetensors");
 };
 
-TEST_F(SystemFaults, OfAFileSizeLimitLeaveTheOldFileAndNoOther) {
+TEST_F(SafetensorsSystemFaults, OfAFileSizeLimitLeaveTheOldFileAndNoOther) {
   put(path_, "the old file");
   for (const rlim_t limit : {0, 1, 4096, 100'000, 200'000}) {
     EXPECT_TRUE(holds_in_child([&] {
@@ -68,7 +68,7 @@ TEST_F(SystemFaults, OfAFileSizeLimitLeaveTheOldFileAndNoOther) {
   }
 }
 
-TEST_F(SystemFaults, OfAFullDeviceSayWhatIsNeeded) {
+TEST_F(SafetensorsSystemFaults, OfAFullDeviceSayWhatIsNeeded) {
   const SystemCalls saved = system_calls();
   system_calls().write = [](int, const void* data, std::size_t size) -> ssize_t {
     const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
@@ -89,13 +89,13 @@ TEST_F(SystemFaults, OfAFullDeviceSayWhatIsNeeded) {
   if (!usable) GTEST_SKIP() << "no /dev/full";
 }
 
-TEST_F(SystemFaults, OfAMissingDirectoryAreReported) {
+TEST_F(SafetensorsSystemFaults, OfAMissingDirectoryAreReported) {
   EXPECT_TRUE(refused(directory_.file("none/a.safetensors"), std::strerror(ENOENT)));
   put(directory_.file("plain"), "");
   EXPECT_TRUE(refused(directory_.file("plain/a.safetensors"), std::strerror(ENOTDIR)));
 }
 
-TEST_F(SystemFaults, OfAReadOnlyDirectoryLeaveTheOldFile) {
+TEST_F(SafetensorsSystemFaults, OfAReadOnlyDirectoryLeaveTheOldFile) {
   put(path_, "the old file");
   ASSERT_EQ(chmod(directory_.path().c_str(), 0555), 0);
   EXPECT_TRUE(holds_in_child([&] {
@@ -106,7 +106,7 @@ TEST_F(SystemFaults, OfAReadOnlyDirectoryLeaveTheOldFile) {
   EXPECT_EQ(get(path_), "the old file");
 }
 
-TEST_F(SystemFaults, OfADirectoryRemovedMeanwhileAreReported) {
+TEST_F(SafetensorsSystemFaults, OfADirectoryRemovedMeanwhileAreReported) {
   static std::string gone;
   gone = directory_.file("gone");
   ASSERT_TRUE(std::filesystem::create_directory(gone));
@@ -119,7 +119,7 @@ TEST_F(SystemFaults, OfADirectoryRemovedMeanwhileAreReported) {
   system_calls() = saved;
 }
 
-TEST_F(SystemFaults, DoNotIncludeReplacingADeviceOrADirectory) {
+TEST_F(SafetensorsSystemFaults, DoNotIncludeReplacingADeviceOrADirectory) {
   EXPECT_TRUE(refused("/dev/null", "regular file"));
   EXPECT_TRUE(refused("/dev/full", "regular file"));
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
@@ -128,7 +128,7 @@ TEST_F(SystemFaults, DoNotIncludeReplacingADeviceOrADirectory) {
   EXPECT_EQ(directory_.entries(), 1U);
 }
 
-TEST_F(SystemFaults, OfReadingWhatIsNoFileAreReportedAtOnce) {
+TEST_F(SafetensorsSystemFaults, OfReadingWhatIsNoFileAreReportedAtOnce) {
   const std::string fifo = directory_.file("fifo");
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   for (const std::string& path : {directory_.path(), fifo, std::string("/dev/zero")}) {
@@ -139,7 +139,7 @@ TEST_F(SystemFaults, OfReadingWhatIsNoFileAreReportedAtOnce) {
   }
 }
 
-TEST_F(SystemFaults, OfAFileThatIsNotThereNameIt) {
+TEST_F(SafetensorsSystemFaults, OfAFileThatIsNotThereNameIt) {
   const Error error = error_of([&] { File::open(path_); });
   EXPECT_EQ(error.code(), ErrorCode::io);
   EXPECT_EQ(std::string(error.what()), "[safetensors::open] expected to open but received '" +
@@ -147,14 +147,14 @@ TEST_F(SystemFaults, OfAFileThatIsNotThereNameIt) {
                                            "'");
 }
 
-TEST_F(SystemFaults, OfThePathItselfAreTheCallersFault) {
+TEST_F(SafetensorsSystemFaults, OfThePathItselfAreTheCallersFault) {
   for (const std::string& path : {std::string(), std::string("a\0b", 3)}) {
     EXPECT_EQ(error_of([&] { File::open(path); }).code(), ErrorCode::invalid_argument);
     EXPECT_EQ(error_of([&] { save(path); }).code(), ErrorCode::invalid_argument);
   }
 }
 
-TEST_F(SystemFaults, AreNoneForAPathWithoutADirectory) {
+TEST_F(SafetensorsSystemFaults, AreNoneForAPathWithoutADirectory) {
   EXPECT_TRUE(holds_in_child([&] {
     if (chdir(directory_.path().c_str()) != 0) return false;
     save("here.safetensors");
@@ -164,7 +164,7 @@ TEST_F(SystemFaults, AreNoneForAPathWithoutADirectory) {
   EXPECT_EQ(directory_.entries(), 1U);
 }
 
-TEST_F(SystemFaults, OfAKilledWriterLeaveTheOldFile) {
+TEST_F(SafetensorsSystemFaults, OfAKilledWriterLeaveTheOldFile) {
   put(path_, "the old file");
   EXPECT_FALSE(holds_in_child([&] {
     system_calls().rename = [](const char*, const char*) { return raise(SIGKILL); };
