@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# check.sh prefix WORK CMAKE BUILD           install the build into WORK/prefix
-# check.sh find_package WORK CMAKE CC VERSION   build and run the consumer by CMake
-# check.sh pkg_config WORK CC VERSION           build and run the consumer by pkg-config
+# check.sh prefix WORK CMAKE BUILD   install the build into WORK/prefix
+# check.sh find_package WORK CMAKE GENERATOR CC VERSION   build and run the consumer by CMake
+# check.sh pkg_config WORK CC VERSION   build and run the consumer by pkg-config
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 step=$1 work=$2
@@ -35,10 +35,10 @@ install_prefix() {
 }
 
 by_find_package() {
-  "$1" -S "$here/consumer" -B "$work/cmake" -DCMAKE_C_COMPILER="$2" \
+  "$1" -S "$here/consumer" -B "$work/cmake" -G "$2" -DCMAKE_C_COMPILER="$3" \
     -DCMAKE_PREFIX_PATH="$work/prefix"
   "$1" --build "$work/cmake"
-  runs "$work/cmake/consumer" "$3"
+  runs "$work/cmake/consumer" "$4"
 }
 
 by_pkg_config() {
