@@ -1,6 +1,16 @@
 // The step of one-coordinate blocks, one pass over memory. Included inside the namespace of each
 // target.
 
+/// v from what the estimator reads; `old_v` is the stored one.
+template <Estimate kEstimate, class N>
+BCOS_INLINE N estimate_of(N m, N g, N d, N old_v, N p, N q, N beta) {
+  if constexpr (kEstimate == Estimate::instant) return d * d;
+  if constexpr (kEstimate == Estimate::ema_d) return weighted(p, old_v, q, d * d);
+  if constexpr (kEstimate == Estimate::ema_g) return weighted(p, old_v, q, g * g);
+  if constexpr (kEstimate == Estimate::cond_full) g = shifted_gradient(g, m, beta);
+  return weighted(p, m * m, q, g * g);
+}
+
 template <class D, bool kMomentum, Estimate kEstimate, StepRule kRule>
 class CoordinateStep {
  public:
@@ -100,11 +110,7 @@ class CoordinateStep {
   }
 
   BCOS_INLINE N estimate(N m, N g, N d, N v) const {
-    if constexpr (kEstimate == Estimate::instant) return d * d;
-    if constexpr (kEstimate == Estimate::ema_d) return weighted(p_, v, q_, d * d);
-    if constexpr (kEstimate == Estimate::ema_g) return weighted(p_, v, q_, g * g);
-    if constexpr (kEstimate == Estimate::cond_full) g = shifted_gradient(g, m, beta_);
-    return weighted(p_, m * m, q_, g * g);
+    return estimate_of<kEstimate>(m, g, d, v, p_, q_, beta_);
   }
 
   BCOS_INLINE N ratio_in_range(N d, N v) const { return d / root_denominator(v, eps_root_, eps_); }
@@ -149,7 +155,97 @@ class CoordinateStep {
   N root_of_eps_root_, v_low_, v_high_, d_high_, largest_;
 };
 
+/// The same step where nothing is special: the states have started, decay is not coupled, nobody
+/// taps. What its squares cannot hold it leaves to the full step.
+template <class D, bool kMomentum, Estimate kEstimate>
+class PlainStep {
+ public:
+  using T = LaneOf<D>;
+  using N = Pack<D>;
+  using Full = CoordinateStep<D, kMomentum, kEstimate, StepRule::sqrt>;
+  static constexpr std::size_t kStride = lanes_of<D>();
+
+  explicit BCOS_INLINE PlainStep(const Coefficients<T>& c)
+      : factor_(splat(D(), c.factor)),
+        keep_(splat(D(), c.keep)),
+        alpha_(splat(D(), c.alpha)),
+        gamma_(splat(D(), c.gamma)),
+        beta_(splat(D(), c.beta)),
+        fresh_(splat(D(), c.fresh)),
+        p_(splat(D(), c.p)),
+        q_(splat(D(), c.q)),
+        eps_(splat(D(), c.eps)),
+        eps_root_(splat(D(), c.eps_root)),
+        v_low_(splat(D(), c.v_low)),
+        v_high_(splat(D(), c.v_high)),
+        d_high_(splat(D(), c.d_high)) {}
+
+  /// Copies of the pointers: vector stores may alias anything that is still in memory.
+  struct Memory {
+    T* x;
+    const T* g;
+    T* m;
+    T* v;
+  };
+
+  static bool applies(const Coefficients<T>& c, const Streams<T>& s) {
+    return !c.coupled && !c.unstarted && !c.adopt && !s.tapped;
+  }
+
+  /// False, with nothing written, where some lane needs the full step.
+  BCOS_INLINE bool operator()(const Memory& at, std::size_t i) const {
+    const N g = load(D(), at.g + i) * factor_;
+    const N m = kMomentum ? load(D(), at.m + i) : g;
+    const N d = kMomentum ? smoothed(m, g, beta_, fresh_) : g;
+    N update = gamma_ * d;
+    N v = update;
+    if constexpr (kEstimate != Estimate::constant) {
+      const N old_v = keeps_v(kEstimate) ? load(D(), at.v + i) : g;
+      v = estimate_of<kEstimate>(m, g, d, old_v, p_, q_, beta_);
+      auto safe = both(v >= v_low_, v <= v_high_);
+      if constexpr (kEstimate == Estimate::ema_g) safe = both(safe, absolute(d) <= d_high_);
+      if (!all_true(safe)) return false;
+      update = alpha_ * (d / root_denominator(v, eps_root_, eps_));
+    }
+    store(moved(load(D(), at.x + i), keep_, update), at.x + i);
+    if constexpr (kMomentum) store(d, at.m + i);
+    if constexpr (keeps_v(kEstimate)) store(v, at.v + i);
+    return true;
+  }
+
+ private:
+  N factor_, keep_, alpha_, gamma_, beta_, fresh_, p_, q_, eps_, eps_root_, v_low_, v_high_,
+      d_high_;
+};
+
+/// Out of line, so that the rare step does not cost the plain one its registers.
+template <class T, class Step>
+__attribute__((noinline)) void full_step(const Coefficients<T>& c, const Streams<T>& s,
+                                         std::size_t i, std::size_t n) {
+  walk_dense(Step(c), s.from(i), n);
+}
+
+template <class Plain, class T>
+BCOS_INLINE void walk_plain(const Coefficients<T>& c, const Streams<T>& s, std::size_t n) {
+  constexpr std::size_t L = Plain::kStride;
+  const Plain plain(c);
+  const typename Plain::Memory at{s.x, s.g, s.m, s.v};
+  std::size_t i = 0;
+  for (; i + L <= n; i += L) {
+    if (!plain(at, i)) full_step<T, typename Plain::Full>(c, s, i, L);
+  }
+  if (i < n) full_step<T, typename Plain::Full>(c, s, i, n - i);
+}
+
 template <class T, bool kMomentum, Estimate kEstimate, StepRule kRule>
 void coordinate(const Coefficients<T>& c, const Streams<T>& s, std::size_t n) {
-  walk(CoordinateStep<FullTag<T>, kMomentum, kEstimate, kRule>(c), s, n);
+  using D = FullTag<T>;
+  if constexpr (kRule == StepRule::sqrt && kEstimate != Estimate::oracle) {
+    using Plain = PlainStep<D, kMomentum, kEstimate>;
+    if (Plain::applies(c, s) && !s.tiled) {
+      walk_plain<Plain>(c, s, n);
+      return;
+    }
+  }
+  walk(CoordinateStep<D, kMomentum, kEstimate, kRule>(c), s, n);
 }

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace bcos::lab {
+
+/// Memory for a benchmark, at a random place in its page unless told otherwise.
+class Array {
+ public:
+  /// distance_from: a multiple of 256 MB away from this address, to the byte.
+  Array(std::size_t bytes, std::uint64_t seed, const void* distance_from = nullptr);
+  ~Array();
+  Array(Array&& other) noexcept;
+  Array& operator=(Array&&) = delete;
+
+  template <class T>
+  T* as() const {
+    return static_cast<T*>(data_);
+  }
+
+ private:
+  void* mapping_;
+  std::size_t mapped_;
+  void* data_;
+};
+
+/// Fills with small numbers, all different, the same on every machine.
+template <class T>
+void fill(T* data, std::size_t n, std::uint64_t seed);
+
+/// Sizes of the tensors of a list: one array, GPT-2's 148 parameters, or many small ones.
+std::vector<std::vector<std::int64_t>> gpt2_shapes();
+std::vector<std::vector<std::int64_t>> small_shapes();
+
+}  // namespace bcos::lab

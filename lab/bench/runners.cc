@@ -1,0 +1,114 @@
+#include "lab/bench/runners.hpp"
+
+#include <algorithm>
+
+#include "engine/executor/run_tasks.hpp"
+#include "engine/kernels/kernels.hpp"
+#include "engine/update/pieces.hpp"
+
+namespace bcos::lab {
+namespace {
+
+constexpr std::uint64_t kTask = TaskList::kTaskElements;
+
+void fill_in(const Array& array, DType dtype, std::uint64_t n, std::uint64_t seed) {
+  dtype == DType::f32 ? fill(array.as<float>(), n, seed) : fill(array.as<double>(), n, seed);
+}
+
+}  // namespace
+
+StepRunner::StepRunner(const Method& method, DType dtype,
+                       const std::vector<std::vector<std::int64_t>>& shapes, const Options& options)
+    : dtype_(dtype), steps_(shapes.size(), 0), options_(options.step) {
+  const StateKinds kinds = state_kinds(method);
+  tensors_.resize(shapes.size());
+  std::vector<Parameter> parameters;
+  std::uint64_t seed = options.seed * 1'000'003;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    Tensor& tensor = tensors_[i];
+    tensor.shape = shapes[i];
+    tensor.blocks = {static_cast<std::int64_t>(block_count(method.blocks, shapes[i]))};
+    const std::uint64_t n = element_count(shapes[i]);
+    elements_ += n;
+    Parameter parameter;
+    parameter.x = take(tensor, n, seed++, true, nullptr);
+    parameter.x.shape = tensor.shape;
+    const TensorView gradient = take(tensor, n, seed++, true, nullptr);
+    gradients_.push_back({.data = gradient.data});
+    const void* distance = options.worst_placement ? parameter.x.data : nullptr;
+    const auto state = [&](bool kept, std::uint64_t count, Dims shape) {
+      TensorView view;
+      if (kept) view = take(tensor, count, seed++, false, distance);
+      view.dtype = dtype;
+      view.shape = shape;
+      return view;
+    };
+    parameter.m = state(kinds.m, n, tensor.shape);
+    parameter.v = state(kinds.v, static_cast<std::uint64_t>(tensor.blocks[0]), tensor.blocks);
+    parameter.u = state(kinds.u, n, tensor.shape);
+    parameters.push_back(parameter);
+  }
+  plan_.emplace(std::span(&method, 1), parameters,
+                PlanOptions{.executor = {.threads = options.threads}});
+  step();
+}
+
+TensorView StepRunner::take(Tensor& tensor, std::uint64_t elements, std::uint64_t seed, bool filled,
+                            const void* distance_from) {
+  Array& array = tensor.arrays.emplace_back(elements * bytes_of(dtype_), seed, distance_from);
+  if (filled) fill_in(array, dtype_, elements, seed);
+  return {array.as<void>(), dtype_, {}, {}};
+}
+
+void StepRunner::step() {
+  const double alpha = 1e-4;
+  bytes_ = plan_->update(gradients_, {&alpha, 1}, steps_, options_).bytes;
+}
+
+double StepRunner::bytes_per_parameter() const {
+  return static_cast<double>(bytes_) / static_cast<double>(elements_);
+}
+
+LimitRunner::LimitRunner(const Method& method, DType dtype, std::uint64_t elements, int threads)
+    : dtype_(dtype), elements_(elements), threads_(threads), kinds_(state_kinds(method)) {
+  arrays_.reserve(4);
+  for (std::uint64_t seed = 11; seed < 15; ++seed) {
+    const bool wanted = seed < 13 || (seed == 13 && kinds_.m) ||
+                        (seed == 14 && kinds_.v && method.blocks.layout == Layout::coordinate);
+    arrays_.emplace_back(wanted ? elements * bytes_of(dtype) : 1, seed);
+    if (wanted) fill_in(arrays_.back(), dtype, elements, seed);
+  }
+  kinds_.v = kinds_.v && method.blocks.layout == Layout::coordinate;
+  step();
+}
+
+void LimitRunner::step() { dtype_ == DType::f32 ? step_in<float>() : step_in<double>(); }
+
+template <class T>
+void LimitRunner::step_in() {
+  struct Job {
+    const kernels::Kernels<T>* kernels;
+    T* x;
+    const T* g;
+    T* m;
+    T* v;
+    std::uint64_t n;
+  } job{&kernels::kernels_of<T>(default_target()),
+        arrays_[0].as<T>(),
+        arrays_[1].as<T>(),
+        kinds_.m ? arrays_[2].as<T>() : nullptr,
+        kinds_.v ? arrays_[3].as<T>() : nullptr,
+        elements_};
+  const auto task = [](void* argument, std::size_t index) {
+    const Job& job = *static_cast<const Job*>(argument);
+    const std::uint64_t begin = index * kTask;
+    const std::uint64_t n = std::min(kTask, job.n - begin);
+    job.kernels->limit(job.x + begin, job.g + begin, job.m == nullptr ? nullptr : job.m + begin,
+                       job.v == nullptr ? nullptr : job.v + begin, n);
+  };
+  Executor executor{.threads = threads_};
+  if (elements_ < 4 * kTask) executor.threads = 1;
+  run_tasks(executor, (elements_ + kTask - 1) / kTask, task, &job);
+}
+
+}  // namespace bcos::lab

@@ -1,0 +1,162 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "bcos/methods.hpp"
+#include "bcos/text.hpp"
+#include "tests/engine/random_numbers.hpp"
+#include "tests/engine/stepper.hpp"
+
+/// Finite in, finite out; and what the authors' file gets wrong.
+namespace bcos::testing {
+namespace {
+
+template <class T>
+std::vector<T> extreme_values() {
+  using Limits = std::numeric_limits<T>;
+  const T root = std::sqrt(Limits::max());
+  return {Limits::max(),
+          -Limits::max(),
+          Limits::min(),
+          Limits::denorm_min(),
+          -Limits::denorm_min(),
+          T(1e21),
+          T(-1e20),
+          T(1e19),
+          root,
+          root * T(1.1),
+          T(0),
+          T(-0.0),
+          T(1),
+          T(1e-30),
+          T(-1e-22)};
+}
+
+template <class T>
+void stay_finite(bool wild_states) {
+  const std::vector<T> values = extreme_values<T>();
+  Random random(51);
+  for (const NamedMethod& named : named_methods()) {
+    if (named.method->estimator == Estimator::constant) continue;
+    for (const Layout layout : {Layout::coordinate, Layout::tensor, Layout::row}) {
+      for (const bool with_eps : {true, false}) {
+        Method method = *named.method;
+        method.blocks = Blocks::of(layout);
+        if (method.decay == Decay::coupled) method.lambda = 0;
+        if (!with_eps) method.eps = method.eps_root = 0;
+        const std::size_t n = 30;
+        const auto draw = [&] { return values[random.below(values.size())]; };
+        Stepper<T> stepper(method, random.numbers<T>(n), {5, 6});
+        stepper.tap();
+        const auto bound = amplification_bound(method);
+        for (int t = 0; t < 200; ++t) {
+          std::vector<T> g(n);
+          for (T& value : g) value = draw();
+          if (wild_states && t % 10 == 5) {
+            for (T& value : stepper.m()) value = draw();
+            for (T& value : stepper.v()) value = std::abs(draw());
+          }
+          stepper.step(g, 1e-3);
+          for (const T value : stepper.everything()) {
+            ASSERT_TRUE(std::isfinite(value)) << to_json(method) << " at " << t;
+          }
+          // A stored v that was clamped cannot bound Adam's m.
+          if (wild_states || method.estimator == Estimator::ema_g || !bound) continue;
+          for (const T moved : stepper.moved()) {
+            ASSERT_LE(std::abs(moved), 1e-3 * *bound * 1.0001) << to_json(method) << " at " << t;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(FiniteGradients, GiveFiniteBoundedStepsInFloat32) { stay_finite<float>(false); }
+TEST(FiniteGradients, GiveFiniteBoundedStepsInFloat64) { stay_finite<double>(false); }
+TEST(FiniteStates, GiveFiniteStepsInFloat32) { stay_finite<float>(true); }
+TEST(FiniteStates, GiveFiniteStepsInFloat64) { stay_finite<double>(true); }
+
+TEST(ZeroGradients, MoveNothingWithoutEps) {
+  for (const NamedMethod& named : named_methods()) {
+    Method method = *named.method;
+    method.eps = method.eps_root = 0;
+    method.lambda = 0;
+    for (const Layout layout : {Layout::coordinate, Layout::tensor}) {
+      method.blocks = Blocks::of(layout);
+      Stepper<float> stepper(method, {1, 2, 3});
+      for (int t = 0; t < 5; ++t) stepper.step({0, 0, 0}, 0.1);
+      EXPECT_EQ(stepper.x(), (std::vector<float>{1, 2, 3})) << named.id;
+    }
+  }
+}
+
+TEST(AVanishedEstimate, LeavesTheSignOfTheDirection) {
+  Method method = adam;
+  method.eps = 0;
+  method.eps_root = 0;
+  for (const Layout layout : {Layout::coordinate, Layout::tensor}) {
+    method.blocks = Blocks::of(layout);
+    Stepper<float> stepper(method, {0, 0});
+    stepper.steps() = 10;
+    stepper.m() = {0.5F, 0};
+    for (float& v : stepper.v()) v = 0;
+    stepper.step({0, 0}, 0.25);
+    EXPECT_EQ(stepper.x()[0], -0.25F);
+    EXPECT_EQ(stepper.x()[1], 0);
+  }
+}
+
+struct Fault {
+  const char* id;
+  double size;
+};
+
+class AHugePair : public ::testing::TestWithParam<Fault> {};
+
+/// One pair of huge gradients of opposite sign, then healthy ones: the authors' file freezes (v is
+/// infinite for ever) or gives NaN.
+TEST_P(AHugePair, IsSurvived) {
+  const Method method = method_by_name(GetParam().id);
+  const auto size = static_cast<float>(GetParam().size);
+  Stepper<float> stepper(method, {0.1F});
+  for (int t = 0; t < 10; ++t) stepper.step({1.0F}, 1e-3);
+  stepper.step({size}, 1e-3);
+  stepper.step({-size}, 1e-3);
+  ASSERT_TRUE(std::isfinite(stepper.x()[0]));
+  // What remains of the pair dies out at the rate of beta; then the parameter follows again.
+  for (int t = 0; t < 1200; ++t) stepper.step({1.0F}, 1e-3);
+  const float before = stepper.x()[0];
+  for (int t = 0; t < 20; ++t) stepper.step({1.0F}, 1e-3);
+  EXPECT_LT(stepper.x()[0], before - 5e-3F);
+}
+
+INSTANTIATE_TEST_SUITE_P(OfAnySize, AHugePair,
+                         ::testing::Values(Fault{"bcos_g", 1e19}, Fault{"bcos_g", 1e20},
+                                           Fault{"bcos_g", 1e21}, Fault{"bcos_m", 1e19},
+                                           Fault{"bcos_m", 1e20}, Fault{"bcos_m", 1e21},
+                                           Fault{"bcos_c", 1e19}, Fault{"bcos_c", 1e20},
+                                           Fault{"bcos_c", 1e21}, Fault{"bcosw_c", 3e38},
+                                           Fault{"bcosw_c@paper", 1e21}));
+
+/// v is estimated from the momentum before this step; overwriting m first gives another number.
+TEST(TheConditionalEstimate, ReadsTheMomentumBeforeTheStep) {
+  for (const Layout layout : {Layout::coordinate, Layout::tensor}) {
+    Method method = bcos_c;
+    method.eps_root = 0;
+    method.blocks = Blocks::of(layout);
+    Stepper<double> stepper(method, {0.0});
+    stepper.tap();
+    stepper.step({1.0}, 1);  // m = 0.1
+    stepper.step({-2.0}, 1);
+    const double m = 0.1, g = -2.0, beta = 0.9, w = 0.1;
+    const double now = beta * m + w * g;
+    const double right = beta * beta * m * m + 2 * beta * w * m * now + w * w * g * g;
+    const double aliased = beta * beta * now * now + 2 * beta * w * now * now + w * w * g * g;
+    EXPECT_NEAR(stepper.estimate()[0], right, 1e-15);
+    EXPECT_GT(std::abs(right - aliased), 1e-3);
+  }
+}
+
+}  // namespace
+}  // namespace bcos::testing

@@ -1,0 +1,136 @@
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <cfenv>
+#include <cstdlib>
+#include <new>
+
+#include "bcos/methods.hpp"
+#include "tests/engine/bits.hpp"
+#include "tests/engine/expect_error.hpp"
+#include "tests/engine/random_numbers.hpp"
+#include "tests/engine/stepper.hpp"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace {
+thread_local bool counting = false;
+std::atomic<std::size_t> allocated{0};
+}  // namespace
+
+// Counts what a step allocates. Sanitizers bring their own allocator: leave it to them.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define BCOS_SANITIZED
+#endif
+#endif
+#else
+#define BCOS_SANITIZED
+#endif
+#if !defined(BCOS_SANITIZED)
+void* operator new(std::size_t size) {
+  if (counting) allocated += size;
+  void* memory = std::malloc(size == 0 ? 1 : size);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#endif
+
+namespace bcos::testing {
+namespace {
+
+TEST(APlan, AllocatesNothingAfterTheFirstStep) {
+  Method rows = bcosw_c;
+  rows.blocks = Blocks::of(Layout::row);
+  Method whole = bcosw_m;
+  whole.blocks = Blocks::of(Layout::tensor);
+  const std::vector<Method> groups = {bcosw_c, adamw, rows, whole};
+  const std::int64_t shape[] = {400, 500};
+  const std::int64_t one[] = {1};
+  const std::int64_t all[] = {400 * 500};
+  std::vector<std::vector<float>> memory(groups.size() * 4, std::vector<float>(400 * 500, 0.5F));
+  std::vector<Parameter> parameters(groups.size());
+  std::vector<Gradient> gradients(groups.size());
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    parameters[i].x = {memory[4 * i].data(), DType::f32, shape, {}};
+    parameters[i].m = {memory[4 * i + 1].data(), DType::f32, shape, {}};
+    parameters[i].v = {memory[4 * i + 2].data(), DType::f32, i == 3 ? Dims(one) : Dims(all), {}};
+    parameters[i].group = i;
+    gradients[i].data = memory[4 * i + 3].data();
+  }
+  Plan plan(groups, parameters);
+  std::vector<std::uint64_t> steps(groups.size(), 0);
+  const std::vector<double> alphas(groups.size(), 0.01);
+  const StepOptions options{.max_norm = 1.0, .guard = Guard::skip};
+  plan.update(gradients, alphas, steps, options);
+  allocated = 0;
+  counting = true;
+  for (int t = 0; t < 5; ++t) plan.update(gradients, alphas, steps, options);
+  counting = false;
+  EXPECT_EQ(allocated, 0U);
+}
+
+TEST(APlan, TakesNewNumbersButNoNewMethod) {
+  Stepper<float> stepper(bcosw_c, {1, 2});
+  const Parameter parameter = stepper.view();
+  Plan plan({&bcosw_c, 1}, {&parameter, 1});
+  Method faster = bcosw_c;
+  faster.beta = 0.5;
+  plan.set_numbers(0, faster);
+  const std::vector<float> g = {1, 1};
+  const Gradient gradient{.data = g.data()};
+  std::uint64_t steps = 0;
+  const double alpha = 0.1;
+  plan.update({&gradient, 1}, {&alpha, 1}, {&steps, 1});
+  EXPECT_EQ(stepper.m()[0], 0.5F);
+  EXPECT_NE(error_of([&] { plan.set_numbers(0, adamw); }).find("make a new plan"),
+            std::string::npos);
+  faster.beta = 1.5;
+  EXPECT_NE(error_of([&] { plan.set_numbers(0, faster); }).find("beta"), std::string::npos);
+  EXPECT_NE(error_of([&] { plan.set_numbers(1, bcosw_c); }).find("group < 1"), std::string::npos);
+}
+
+TEST(APlan, RefusesATargetThisCpuDoesNotHave) {
+  Stepper<float> stepper(bcosw_c, {1, 2});
+  const Parameter parameter = stepper.view();
+#if defined(__x86_64__)
+  const Target foreign = Target::neon;
+#else
+  const Target foreign = Target::avx2;
+#endif
+  EXPECT_NE(error_of([&] {
+              const Plan plan({&bcosw_c, 1}, {&parameter, 1}, {.target = foreign});
+            }).find("target this CPU can run"),
+            std::string::npos);
+}
+
+TEST(ACallersFloatEnvironment, ChangesNoBitsAndComesBack) {
+  Random random(81);
+  const auto x = random.numbers<float>(1000, 1e-38);
+  const auto g = random.numbers<float>(1000, 1e-39);
+  Method method = bcosw_c;
+  method.eps_root = 0;
+  Stepper<float> plain(method, x), disturbed(method, x);
+  plain.step(g, 1e-38);
+  std::fesetround(FE_UPWARD);
+#if defined(__x86_64__)
+  _mm_setcsr(_mm_getcsr() | 0x8040);  // flush denormal results and operands to zero
+  const unsigned before = _mm_getcsr() & ~0x3fU;
+#endif
+  disturbed.step(g, 1e-38);
+  EXPECT_EQ(std::fegetround(), FE_UPWARD);
+#if defined(__x86_64__)
+  EXPECT_EQ(_mm_getcsr() & ~0x3fU, before);
+  _mm_setcsr(0x1f80);
+#endif
+  std::fesetround(FE_TONEAREST);
+  EXPECT_TRUE(same_bits(plain.everything(), disturbed.everything()));
+}
+
+}  // namespace
+}  // namespace bcos::testing
