@@ -1,1 +1,8 @@
-int main() { return 0; }
+#include "lab/cli/program.hpp"
+#include "lab/commands/commands.hpp"
+
+int main(int argc, char** argv) {
+  bcos::lab::Program program;
+  for (const auto& add : bcos::lab::kCommands) add(program);
+  return program.run(argc, argv);
+}

@@ -1,8 +1,14 @@
 // Blocks of many coordinates: sums in float64 over a block, then the step with the block's own
 // gamma. Included inside the namespace of each target.
 
-/// Effective gradient, old states and direction of L elements, in the working type.
-template <class D, bool kMomentum, bool kU>
+/// Whether the states have started, and the gradient is taken as it comes.
+template <class T>
+bool nothing_special(const Coefficients<T>& c) {
+  return !c.coupled && !c.unstarted && !c.adopt;
+}
+
+/// Effective gradient, old states and direction of a vector of elements, in the working type.
+template <class D, bool kMomentum, bool kU, bool kPlain>
 class BlockInputs {
  public:
   using T = LaneOf<D>;
@@ -28,19 +34,18 @@ class BlockInputs {
   BCOS_INLINE Values read(const Streams<T>& s, std::size_t i) const {
     const N raw = load(D(), s.g + i) * factor_;
     Values value{raw, zero_like(raw), raw, zero_like(raw)};
-    if (coupled_) value.g = with_coupled_decay(raw, lambda_, load(D(), s.x + i));
-    const N first = adopt_raw_ ? raw : value.g;
-    if constexpr (kMomentum) {
-      if (!unstarted_) value.m = load(D(), s.m + i);
-      if (adopt_) value.m = first;
+    if (!kPlain && coupled_) value.g = with_coupled_decay(raw, lambda_, load(D(), s.x + i));
+    N u = zero_like(raw);
+    if (kPlain || !unstarted_) {
+      if constexpr (kMomentum) value.m = load(D(), s.m + i);
+      if constexpr (kU) u = load(D(), s.u + i);
+    }
+    if (!kPlain && adopt_) {
+      value.m = adopt_raw_ ? raw : value.g;
+      u = value.m;
     }
     value.d = kMomentum ? smoothed(value.m, value.g, beta_, fresh_) : value.g;
-    if constexpr (kU) {
-      N u = zero_like(raw);
-      if (!unstarted_) u = load(D(), s.u + i);
-      if (adopt_) u = first;
-      value.u = smoothed(u, value.d, beta_, fresh_);
-    }
+    if constexpr (kU) value.u = smoothed(u, value.d, beta_, fresh_);
     return value;
   }
 
@@ -68,17 +73,15 @@ class LaneSums {
   Pack<D> sum_[kVectors];
 };
 
-template <class T, bool kMomentum, Estimate kEstimate, bool kU>
+template <class T, bool kMomentum, Estimate kEstimate, bool kU, bool kPlain>
 class SumStep {
  public:
   using D = NarrowTag<T>;
   using Wide = Pack<FullTag<double>>;
-  using Inputs = BlockInputs<D, kMomentum, kU>;
-  static constexpr std::size_t kStride = kLanes;
+  using Inputs = BlockInputs<D, kMomentum, kU, kPlain>;
 
   BCOS_INLINE SumStep(const Coefficients<T>& c, double scale, const Sums& sums)
       : inputs_(c),
-        scaled_(scale != 1.0),
         scale_(splat(FullTag<double>(), scale)),
         beta_(splat(FullTag<double>(), c.beta_wide)),
         a_(sums.a),
@@ -110,19 +113,16 @@ class SumStep {
 
  private:
   BCOS_INLINE Wide wide(typename Inputs::N value) const {
-    return scaled_ ? widen(value) * scale_ : widen(value);
+    return kPlain ? widen(value) : widen(value) * scale_;
   }
 
   Inputs inputs_;
-  bool scaled_;
   Wide scale_, beta_;
   LaneSums a_, b_, u_;
 };
 
-template <class T, bool kMomentum, Estimate kEstimate, StepRule kRule>
-void add_sums(const Coefficients<T>& c, const Streams<T>& s, std::size_t n, double scale,
-              Sums& sums) {
-  SumStep<T, kMomentum, kEstimate, kRule == StepRule::two_est> step(c, scale, sums);
+template <class T, class Step>
+BCOS_INLINE void walk_sums(Step step, const Streams<T>& s, std::size_t n, Sums& sums) {
   std::size_t i = 0;
   for (; i + kLanes <= n; i += kLanes) step(s, i);
   if (i < n) {
@@ -132,32 +132,49 @@ void add_sums(const Coefficients<T>& c, const Streams<T>& s, std::size_t n, doub
   step.put(sums);
 }
 
-template <class D, bool kMomentum, bool kU>
+template <class T, bool kMomentum, Estimate kEstimate, StepRule kRule>
+void add_sums(const Coefficients<T>& c, const Streams<T>& s, std::size_t n, double scale,
+              Sums& sums) {
+  constexpr bool kU = kRule == StepRule::two_est;
+  if (nothing_special(c) && scale == 1) {
+    walk_sums(SumStep<T, kMomentum, kEstimate, kU, true>(c, scale, sums), s, n, sums);
+  } else {
+    walk_sums(SumStep<T, kMomentum, kEstimate, kU, false>(c, scale, sums), s, n, sums);
+  }
+}
+
+template <class D, bool kMomentum, bool kU, bool kPlain>
 class ApplyStep {
  public:
   using T = LaneOf<D>;
   using N = Pack<D>;
   static constexpr std::size_t kStride = lanes_of<D>();
 
-  BCOS_INLINE ApplyStep(const Coefficients<T>& c, T gamma, T scale)
+  BCOS_INLINE ApplyStep(const Coefficients<T>& c, T gamma, T scale, std::size_t ahead)
       : inputs_(c),
+        ahead_(ahead),
         keep_(splat(D(), c.keep)),
         gamma_(splat(D(), gamma)),
         scale_(splat(D(), scale)),
         largest_(splat(D(), std::numeric_limits<T>::max())) {}
 
   BCOS_INLINE void operator()(const Streams<T>& s, std::size_t i) const {
+    if (ahead_ != 0) {
+      __builtin_prefetch(s.g + i + ahead_);
+      if constexpr (kMomentum) __builtin_prefetch(s.m + i + ahead_, 1);
+    }
     const auto value = inputs_.read(s, i);
-    const N d = kMomentum ? no_overflow(value) : value.d;
-    const N update = gamma_ * (d * scale_);
+    // Numbers near the end of the range have a gamma so small that it comes with a scale.
+    const N d = kMomentum && !kPlain ? no_overflow(value) : value.d;
+    const N update = gamma_ * (kPlain ? d : d * scale_);
     store(moved(load(D(), s.x + i), keep_, update), s.x + i);
     if constexpr (kMomentum) store(d, s.m + i);
     if constexpr (kU) store(value.u, s.u + i);
-    if (s.tapped) tap(s, i, value.g, d, update);
+    if (!kPlain && s.tapped) tap(s, i, value.g, d, update);
   }
 
  private:
-  using Inputs = BlockInputs<D, kMomentum, kU>;
+  using Inputs = BlockInputs<D, kMomentum, kU, kPlain>;
 
   /// A finite m and a finite g have a finite average.
   BCOS_INLINE N no_overflow(const typename Inputs::Values& value) const {
@@ -173,12 +190,19 @@ class ApplyStep {
   }
 
   Inputs inputs_;
+  std::size_t ahead_;
   N keep_, gamma_, scale_, largest_;
 };
 
 template <class T, bool kMomentum, bool kU>
-void apply(const Coefficients<T>& c, const Streams<T>& s, std::size_t n, T gamma, T scale) {
-  walk(ApplyStep<FullTag<T>, kMomentum, kU>(c, gamma, scale), s, n);
+void apply(const Coefficients<T>& c, const Streams<T>& s, std::size_t n, T gamma, T scale,
+           std::size_t ahead) {
+  using D = FullTag<T>;
+  if (nothing_special(c) && scale == 1 && !s.tapped) {
+    walk(ApplyStep<D, kMomentum, kU, true>(c, gamma, scale, ahead), s, n);
+  } else {
+    walk(ApplyStep<D, kMomentum, kU, false>(c, gamma, scale, ahead), s, n);
+  }
 }
 
 template <class T>

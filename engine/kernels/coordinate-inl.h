@@ -192,6 +192,13 @@ class PlainStep {
     return !c.coupled && !c.unstarted && !c.adopt && !s.tapped;
   }
 
+  BCOS_INLINE void prefetch(const Memory& at, std::size_t i) const {
+    __builtin_prefetch(at.x + i, 1);
+    __builtin_prefetch(at.g + i);
+    if constexpr (kMomentum) __builtin_prefetch(at.m + i, 1);
+    if constexpr (keeps_v(kEstimate)) __builtin_prefetch(at.v + i, 1);
+  }
+
   /// False, with nothing written, where some lane needs the full step.
   BCOS_INLINE bool operator()(const Memory& at, std::size_t i) const {
     const N g = load(D(), at.g + i) * factor_;
@@ -228,11 +235,16 @@ __attribute__((noinline)) void full_step(const Coefficients<T>& c, const Streams
 template <class Plain, class T>
 BCOS_INLINE void walk_plain(const Coefficients<T>& c, const Streams<T>& s, std::size_t n) {
   constexpr std::size_t L = Plain::kStride;
+  constexpr std::size_t kLine = std::max(64 / sizeof(T), L);
+  constexpr std::size_t kAhead = 512 / sizeof(T);
   const Plain plain(c);
   const typename Plain::Memory at{s.x, s.g, s.m, s.v};
   std::size_t i = 0;
-  for (; i + L <= n; i += L) {
-    if (!plain(at, i)) full_step<T, typename Plain::Full>(c, s, i, L);
+  for (; i + kLine <= n; i += kLine) {
+    plain.prefetch(at, i + kAhead);
+    for (std::size_t j = i; j < i + kLine; j += L) {
+      if (!plain(at, j)) full_step<T, typename Plain::Full>(c, s, j, L);
+    }
   }
   if (i < n) full_step<T, typename Plain::Full>(c, s, i, n - i);
 }
@@ -242,8 +254,14 @@ void coordinate(const Coefficients<T>& c, const Streams<T>& s, std::size_t n) {
   using D = FullTag<T>;
   if constexpr (kRule == StepRule::sqrt && kEstimate != Estimate::oracle) {
     using Plain = PlainStep<D, kMomentum, kEstimate>;
-    if (Plain::applies(c, s) && !s.tiled) {
-      walk_plain<Plain>(c, s, n);
+    if (Plain::applies(c, s)) {
+      if (s.tiled) {
+        walk_tiles(s, n, [&](const Streams<T>& tile, std::size_t count) BCOS_LAMBDA {
+          walk_plain<Plain>(c, tile, count);
+        });
+      } else {
+        walk_plain<Plain>(c, s, n);
+      }
       return;
     }
   }

@@ -100,6 +100,15 @@ struct Streams {
     return s;
   }
 
+  /// The same without the streams that have one number a block.
+  Streams block_from(std::size_t i) const {
+    Streams s = from(i);
+    s.v = nullptr;
+    s.oracle = nullptr;
+    s.tap_v = nullptr;
+    return s;
+  }
+
  private:
   template <class P>
   static P* at(P* pointer, std::size_t i) {
@@ -135,9 +144,10 @@ struct Kernels {
   /// Prefetches x for the sweep that follows.
   using AddSums = void (*)(const Coefficients<T>&, const Streams<T>&, std::size_t n, double scale,
                            Sums&);
-  /// x = keep x - gamma (scale d) on a piece of a block, and the new m and u.
-  using Apply = void (*)(const Coefficients<T>&, const Streams<T>&, std::size_t n, T gamma,
-                         T scale);
+  /// x = keep x - gamma (scale d) on a piece of a block, and the new m and u. Prefetches what lies
+  /// `ahead` elements further on, if not 0.
+  using Apply = void (*)(const Coefficients<T>&, const Streams<T>&, std::size_t n, T gamma, T scale,
+                         std::size_t ahead);
   /// Adds squares of n gradients, times `scale`, to the lanes.
   using AddSquares = void (*)(const T* g, std::size_t n, double scale, double (&lanes)[kLanes]);
   /// The same streams as a step (m, v where not null) with trivial arithmetic: the memory limit.

@@ -15,10 +15,10 @@ class PaddedTail {
     take(source.oracle, buffer_[5], padded_.oracle);
     padded_.tapped = source.tapped;
     if (source.tapped) {
-      if (source.tap_g != nullptr) padded_.tap_g = buffer_[6];
-      if (source.tap_d != nullptr) padded_.tap_d = buffer_[7];
-      if (source.tap_v != nullptr) padded_.tap_v = buffer_[8];
-      if (source.tap_update != nullptr) padded_.tap_update = buffer_[9];
+      take(source.tap_g, buffer_[6], padded_.tap_g);
+      take(source.tap_d, buffer_[7], padded_.tap_d);
+      take(source.tap_v, buffer_[8], padded_.tap_v);
+      take(source.tap_update, buffer_[9], padded_.tap_update);
     }
   }
 
@@ -68,8 +68,8 @@ BCOS_INLINE void walk_dense(const Step& step, const Streams<T>& s, std::size_t n
 }
 
 /// States that fall on the cache sets of x are copied through a tile that does not.
-template <class T, class Step>
-void walk_tiled(const Step& step, const Streams<T>& s, std::size_t n) {
+template <class T, class Walk>
+BCOS_INLINE void walk_tiles(const Streams<T>& s, std::size_t n, const Walk& walk_tile) {
   constexpr std::size_t kTile = 64;
   T m[kTile];
   T v[kTile];
@@ -84,7 +84,7 @@ void walk_tiled(const Step& step, const Streams<T>& s, std::size_t n) {
       std::memcpy(v, s.v + i, count * sizeof(T));
       tile.v = v;
     }
-    walk_dense(step, tile, count);
+    walk_tile(tile, count);
     if (s.m != nullptr) std::memcpy(s.m + i, m, count * sizeof(T));
     if (s.v != nullptr) std::memcpy(s.v + i, v, count * sizeof(T));
   }
@@ -93,7 +93,9 @@ void walk_tiled(const Step& step, const Streams<T>& s, std::size_t n) {
 template <class T, class Step>
 BCOS_INLINE void walk(const Step& step, const Streams<T>& s, std::size_t n) {
   if (s.tiled) {
-    walk_tiled(step, s, n);
+    walk_tiles(s, n, [&](const Streams<T>& tile, std::size_t count) BCOS_LAMBDA {
+      walk_dense(step, tile, count);
+    });
   } else {
     walk_dense(step, s, n);
   }

@@ -11,6 +11,7 @@
 #include "engine/kernels/targets.hpp"
 
 #define BCOS_INLINE inline __attribute__((always_inline))
+#define BCOS_LAMBDA
 
 namespace bcos::kernels {
 namespace scalar {

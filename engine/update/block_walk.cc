@@ -41,12 +41,12 @@ BlockSums sum_dense(const BlockStep<T>& step, Recipe recipe, const Coefficients<
 
 template <class T>
 void apply_move(const BlockStep<T>& step, const BlockMove<T>& move, const Streams<T>& piece,
-                std::uint64_t n) {
+                std::uint64_t n, std::uint64_t ahead) {
   Coefficients<T> c = step.coefficients;
   c.adopt = move.adopt;
   const bool with_u = step.recipe.rule == StepRule::two_est;
   step.kernels->apply[step.recipe.momentum ? 1 : 0][with_u ? 1 : 0](c, piece, n, move.gamma,
-                                                                    move.scale);
+                                                                    move.scale, ahead);
 }
 
 template <class T>
@@ -55,7 +55,7 @@ void step_dense_blocks(const BlockStep<T>& step, const BlockShape& blocks,
   const Streams<T>& base = streams.base;
   for (std::uint64_t k = begin; k < end; ++k) {
     const std::uint64_t n = blocks.length(k);
-    const Streams<T> block = base.from(blocks.index(k, 0));
+    const Streams<T> block = base.block_from(blocks.index(k, 0));
     const auto sum = [&](Recipe recipe, const Coefficients<T>& c, double scale) {
       return sum_dense(step, recipe, c, block, n, scale);
     };
@@ -63,7 +63,8 @@ void step_dense_blocks(const BlockStep<T>& step, const BlockShape& blocks,
     const T* const oracle = base.oracle == nullptr ? nullptr : base.oracle + k;
     const BlockMove<T> move =
         BlockStepsize(step, n, sum).move(value_or_zero(v), value_or_zero(oracle));
-    apply_move(step, move, block, n);
+    // While a block is moved, memory brings the next one.
+    apply_move(step, move, block, n, k + 1 < end ? n : 0);
     store_v(step, move, v, base.tap_v == nullptr ? nullptr : base.tap_v + k);
   }
 }
@@ -230,7 +231,7 @@ void step_gathered_blocks(const BlockStep<T>& step, const BlockShape& blocks,
   template BlockSums sum_dense(const BlockStep<T>&, Recipe, const Coefficients<T>&,               \
                                const Streams<T>&, std::uint64_t, double);                         \
   template void apply_move(const BlockStep<T>&, const BlockMove<T>&, const Streams<T>&,           \
-                           std::uint64_t);                                                        \
+                           std::uint64_t, std::uint64_t);                                         \
   template void step_dense_blocks(const BlockStep<T>&, const BlockShape&, const BoundStreams<T>&, \
                                   std::uint64_t, std::uint64_t);                                  \
   template BlockMove<T> large_block_move(const BlockStep<T>&, const Streams<T>&, std::uint64_t,   \

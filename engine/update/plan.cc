@@ -432,7 +432,7 @@ void Plan::Impl::sum_large_of(const PlannedTensor& tensor, const Piece& piece) {
   const std::uint64_t k = piece.begin / length;
   for (std::uint64_t i = piece.begin; i < piece.end; i += kSumChunk) {
     kernels::Sums sums;
-    step.kernels->add_sums[step.recipe.index()](step.coefficients, streams.base.from(i),
+    step.kernels->add_sums[step.recipe.index()](step.coefficients, streams.base.block_from(i),
                                                 std::min(kSumChunk, piece.end - i), 1.0, sums);
     const std::uint64_t chunk = (i - k * length) / kSumChunk;
     large_sums_[tensor.large_chunk + k * chunks_of(length) + chunk] = {
@@ -460,7 +460,7 @@ void Plan::Impl::find_large_moves_of(const PlannedTensor& tensor) {
     const std::span<const BlockSums> chunks(
         large_sums_.data() + tensor.large_chunk + k * chunks_of(length), chunks_of(length));
     large_moves<T>()[tensor.first_move + k] = large_block_move<T>(
-        block_steps<T>()[tensor.numbers], streams.base.from(k * length), length, chunks,
+        block_steps<T>()[tensor.numbers], streams.base.block_from(k * length), length, chunks,
         at(streams.base.v, k), at(streams.base.tap_v, k), at(streams.base.oracle, k));
   }
 }
@@ -483,7 +483,8 @@ void Plan::Impl::step_of(const PlannedTensor& tensor, const Piece& piece) {
     for (std::uint64_t i = piece.begin; i < piece.end;) {
       const std::uint64_t k = i / length;
       const std::uint64_t end = std::min(piece.end, (k + 1) * length);
-      apply_move(step, large_moves<T>()[tensor.first_move + k], streams.base.from(i), end - i);
+      apply_move(step, large_moves<T>()[tensor.first_move + k], streams.base.block_from(i),
+                 end - i);
       i = end;
     }
   } else if (tensor.large) {

@@ -178,7 +178,7 @@ TYPED_TEST(EveryKernel, SumsAndAppliesBlocksWithTheBitsOfTheScalarOne) {
             const auto apply = [&](const Kernels<T>& which) {
               return written(inputs, n % kMisalignments, true, false,
                              [&](const Streams<T>& s, std::size_t k) {
-                               which.apply[momentum][with_u](given.c, s, k, T(0.37), T(4));
+                               which.apply[momentum][with_u](given.c, s, k, T(0.37), T(momentum ? 4 : 1), 0);
                              });
             };
             ASSERT_TRUE(same_bits(apply(scalar), apply(kernels)))

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "bcos/methods.hpp"
 #include "bcos/text.hpp"
 #include "tests/engine/bits.hpp"

@@ -1,0 +1,77 @@
+#include "lab/cli/files.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <system_error>
+
+#include "engine/error.hpp"
+#include "lab/cli/output.hpp"
+
+namespace bcos::lab {
+namespace {
+
+// Writing JSON recurses once a level, so a hostile file must not decide how deep.
+constexpr int kDeepest = 64;
+
+struct Close {
+  void operator()(std::FILE* file) const {
+    if (file != stdin) std::fclose(file);
+  }
+};
+using Stream = std::unique_ptr<std::FILE, Close>;
+
+std::string reason() { return std::generic_category().message(errno); }
+
+std::string described(const std::string& path) {
+  return path == "-" ? "standard input" : fmt::format("'{}'", path);
+}
+
+}  // namespace
+
+std::string read_text(const std::string& path) {
+  const Stream stream(path == "-" ? stdin : std::fopen(path.c_str(), "rb"));
+  if (!stream) {
+    throw fail(ErrorCode::io, "read", "expected a readable file but received '{}': {}", path,
+               reason());
+  }
+  std::string text;
+  char chunk[1 << 16];
+  while (const std::size_t count = std::fread(chunk, 1, sizeof(chunk), stream.get())) {
+    text.append(chunk, count);
+  }
+  if (std::ferror(stream.get()) != 0) {
+    throw fail(ErrorCode::io, "read", "expected a readable file but received {}: {}",
+               described(path), reason());
+  }
+  return text;
+}
+
+void write_text(const std::string& path, std::string_view text) {
+  if (path == "-") return write_out(text);
+  Stream stream(std::fopen(path.c_str(), "wb"));
+  const bool written =
+      stream && std::fwrite(text.data(), 1, text.size(), stream.get()) == text.size();
+  if (!written || std::fclose(stream.release()) != 0) {
+    throw fail(ErrorCode::io, "write", "expected a writable file but received '{}': {}", path,
+               reason());
+  }
+}
+
+Json parse_json(const std::string& text, const std::string& path) {
+  const auto limit_depth = [&](int depth, Json::parse_event_t, Json&) {
+    if (depth > kDeepest) {
+      throw fail(ErrorCode::corrupt, "read", "expected at most {} levels of JSON in {}", kDeepest,
+                 described(path));
+    }
+    return true;
+  };
+  try {
+    return Json::parse(text, limit_depth);
+  } catch (const Json::exception& error) {
+    throw fail(ErrorCode::corrupt, "read", "expected JSON in {} but received: {}", described(path),
+               error.what());
+  }
+}
+
+}  // namespace bcos::lab

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "lab/trace/trace.hpp"
+
+namespace bcos::lab {
+
+/// All of a file, or of standard input if the path is "-". Throws Error(io).
+std::string read_text(const std::string& path);
+
+/// Replaces a file; "-" is standard output. Throws Error(io).
+void write_text(const std::string& path, std::string_view text);
+
+/// JSON that came from `path`. Throws Error(corrupt), also for nesting that no file of ours has.
+Json parse_json(const std::string& text, const std::string& path);
+
+}  // namespace bcos::lab

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <utility>
+
+#include "engine/error.hpp"
+
+namespace bcos::lab {
+
+/// The command line is wrong: exit code 2, where every other error gives 1.
+class UsageError : public Error {
+ public:
+  explicit UsageError(const std::string& message) : Error(ErrorCode::invalid_argument, message) {}
+};
+
+/// throw misuse("replay", "expected --threads in 1..1024 but received {}", n).
+template <class... Args>
+UsageError misuse(std::string_view command, fmt::format_string<Args...> format, Args&&... args) {
+  return UsageError(fail(command, format, std::forward<Args>(args)...).what());
+}
+
+/// What `action` returns; errors of the engine in it are the user's, for they come from options.
+template <class Action>
+auto as_usage(Action action) {
+  try {
+    return action();
+  } catch (const UsageError&) {
+    throw;
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+}
+
+}  // namespace bcos::lab

@@ -1,0 +1,114 @@
+#include <algorithm>
+#include <memory>
+
+#include "engine/error.hpp"
+#include "lab/cli/files.hpp"
+#include "lab/cli/options.hpp"
+#include "lab/cli/output.hpp"
+#include "lab/cli/table.hpp"
+#include "lab/commands/bits.hpp"
+#include "lab/commands/commands.hpp"
+#include "lab/commands/golden.hpp"
+#include "lab/commands/verdict.hpp"
+
+namespace bcos::lab {
+namespace {
+
+constexpr std::size_t kMostMissesShown = 10;
+
+struct CheckOptions {
+  std::string file;
+  bool bits = false;
+  std::optional<Target> target;
+};
+
+Json trace_file(const CheckOptions& options) {
+  if (options.file.empty()) return Json::parse(golden_text());
+  return parse_json(read_text(options.file), options.file);
+}
+
+std::vector<Verdict> verdicts(const CheckOptions& options) {
+  const Expected expected = expected_of(trace_file(options));
+  std::vector<Target> targets = available_targets();
+  if (options.target) targets = {*options.target};
+  std::vector<Verdict> all;
+  for (const Target target : targets) {
+    for (const DType dtype : {DType::f64, DType::f32})
+      all.push_back(judge(expected, target, dtype));
+  }
+  return all;
+}
+
+void print_table(const std::vector<Verdict>& all) {
+  const Terminal where = terminal();
+  Table table({{"target"},
+               {"dtype"},
+               {"passed", Align::right},
+               {"", Align::left},
+               {"worst", Align::right},
+               {"at", Align::left}});
+  for (const Verdict& verdict : all) {
+    const std::size_t passed = verdict.compared - verdict.misses.size();
+    const bool fine = verdict.misses.empty();
+    table.add({std::string(name(verdict.target)), std::string(name(verdict.dtype)),
+               fmt::format("{}/{}", passed, verdict.compared),
+               coloured(fine ? "ok" : "MISS", fine ? Colour::green : Colour::red, where),
+               fmt::format("{:.3g}", verdict.worst.worst),
+               visible(fmt::format("{}: {}", verdict.worst.name, verdict.worst.where))});
+  }
+  write_out(table.text());
+}
+
+void print_misses(const std::vector<Verdict>& all) {
+  for (const Verdict& verdict : all) {
+    const std::size_t shown = std::min(verdict.misses.size(), kMostMissesShown);
+    for (std::size_t i = 0; i < shown; ++i) {
+      const CaseMiss& miss = verdict.misses[i];
+      print("{} {} missed {}: {:.3g} times the tolerance at {}\n", name(verdict.target),
+            name(verdict.dtype), visible(miss.name), miss.worst, miss.where);
+    }
+    if (verdict.misses.size() > shown) print("... and {} more\n", verdict.misses.size() - shown);
+  }
+}
+
+void check_traces(const CheckOptions& options) {
+  const std::vector<Verdict> all = verdicts(options);
+  print_table(all);
+  print_misses(all);
+  std::size_t compared = 0;
+  std::size_t missed = 0;
+  for (const Verdict& verdict : all) {
+    compared += verdict.compared;
+    missed += verdict.misses.size();
+  }
+  if (missed > 0) {
+    throw fail(ErrorCode::mismatch, "check",
+               "expected every trace within its tolerance but received {} of {} outside", missed,
+               compared);
+  }
+  print("{} traces compared, all within tolerance (worst: in units of the tolerance)\n", compared);
+}
+
+void check(const CheckOptions& options) {
+  if (!options.bits) return check_traces(options);
+  for (const std::string& line : bits_lines(chosen_target(options.target))) print("{}\n", line);
+}
+
+}  // namespace
+
+void add_check(Program& program) {
+  const auto options = std::make_shared<CheckOptions>();
+  CLI::App& app =
+      program.add("check", "Compare the results of all kernels here with the golden traces",
+                  {"bcos check", "bcos check --file my_traces.json",
+                   "bcos check --bits > here.txt      (then cmp it with another machine's)"},
+                  [options] { check(*options); });
+  CLI::Option* file = add_text(app, "--file", "FILE", options->file,
+                               "compare the traces of this file, not the golden ones");
+  app.add_flag("--bits", options->bits, "print checksums of results, the same on every machine")
+      ->excludes(file);
+  add_target(app, options->target);
+  add_threads(app);
+}
+
+}  // namespace bcos::lab

@@ -1,0 +1,102 @@
+#include "bcos/methods.hpp"
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "bcos/text.hpp"
+#include "lab/cli/options.hpp"
+#include "lab/cli/output.hpp"
+#include "lab/cli/table.hpp"
+#include "lab/cli/usage.hpp"
+#include "lab/commands/commands.hpp"
+#include "lab/commands/method_text.hpp"
+
+namespace bcos::lab {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct Options {
+  std::string name;
+  bool json = false;
+};
+
+std::string bound_of(const Method& method) {
+  const auto bound = amplification_bound(method);
+  return bound ? fmt::format("{:.4f}", *bound) : "none";
+}
+
+std::string number(bool used, double value) { return used ? fmt::format("{:g}", value) : "-"; }
+
+void print_table() {
+  Table table({{"method"},
+               {"direction"},
+               {"estimator"},
+               {"beta", Align::right},
+               {"beta_v", Align::right},
+               {"eps", Align::right},
+               {"eps_root", Align::right},
+               {"decay (lambda)"},
+               {"start"},
+               {"state", Align::right},
+               {"C", Align::right}});
+  for (const auto& [id, pointer] : named_methods()) {
+    const Method& method = *pointer;
+    const NumbersUsed used = numbers_used(method);
+    table.add({std::string(id), std::string(name(method.direction)),
+               std::string(name(method.estimator)), number(used.beta, method.beta),
+               number(used.beta_v, method.beta_v), number(used.eps, method.eps),
+               number(used.eps_root, method.eps_root),
+               fmt::format("{} ({:g})", name(method.decay), method.lambda),
+               state_bytes(method) == 0 ? "-" : std::string(name(method.start)),
+               fmt::format("{}", state_bytes(method)), bound_of(method)});
+  }
+  write_out(table.text());
+  print(
+      "\nstate: bytes a float32 parameter; C: a coordinate moves by at most alpha C,\n"
+      "besides its decay.\n"
+      "`bcos methods NAME` shows one method, NAME@paper the form that the paper used.\n");
+}
+
+ordered_json described(const std::string& id, const Method& method) {
+  ordered_json object = {{"id", id}};
+  object.update(ordered_json::parse(to_json(method)));
+  object["state_bytes"] = state_bytes(method);
+  const auto bound = amplification_bound(method);
+  object["bound"] = bound ? ordered_json(*bound) : ordered_json(nullptr);
+  object["formula"] = formula_of(method);
+  return object;
+}
+
+void print_one(const std::string& id, const Method& method) {
+  print("{}\n\n  {}\n\n", id, formula_of(method));
+  print("state: {} bytes a float32 parameter\nC: {}\n\n", state_bytes(method), bound_of(method));
+  print("JSON:\n{}\n\nTOML:\n{}", to_json(method), to_toml(method));
+}
+
+void run(const Options& options) {
+  if (!options.name.empty()) {
+    const Method method = as_usage([&] { return method_by_name(options.name); });
+    if (!options.json) return print_one(options.name, method);
+    return print("{}\n", described(options.name, method).dump(2));
+  }
+  if (!options.json) return print_table();
+  ordered_json all = ordered_json::array();
+  for (const auto& [id, method] : named_methods()) {
+    all.push_back(described(std::string(id), *method));
+  }
+  print("{}\n", all.dump(2));
+}
+
+}  // namespace
+
+void add_methods(Program& program) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& app = program.add("methods", "List the named methods, or explain one",
+                              {"bcos methods", "bcos methods bcosw_c@paper", "bcos methods --json"},
+                              [options] { run(*options); });
+  add_text(app, "NAME", "", options->name, "id of a method, perhaps with @paper");
+  app.add_flag("--json", options->json, "JSON for programs");
+}
+
+}  // namespace bcos::lab

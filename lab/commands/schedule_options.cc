@@ -1,0 +1,139 @@
+#include "lab/commands/schedule_options.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "bcos/text.hpp"
+#include "engine/method/names.hpp"
+#include "lab/cli/files.hpp"
+#include "lab/cli/options.hpp"
+#include "lab/cli/usage.hpp"
+
+namespace bcos::lab {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::string_view kCommand = "schedule";
+
+std::string option_of(std::string key) {
+  std::ranges::replace(key, '_', '-');
+  return "--" + key;
+}
+
+bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// The engine speaks of fields, the user wrote options: "expected --total >= 1 ...".
+std::string with_option_names(const std::string& message) {
+  const auto fields = ordered_json::parse(to_json(Schedule{}));
+  std::string result = fmt::format("[{}]", kCommand);
+  std::size_t at = message.find(']') + 1;
+  while (at < message.size()) {
+    std::size_t end = at;
+    while (end < message.size() && in_word(message[end])) ++end;
+    const std::string word = message.substr(at, std::max<std::size_t>(end - at, 1));
+    result += fields.contains(word) ? option_of(word) : word;
+    at += word.size();
+  }
+  return result;
+}
+
+std::vector<std::uint64_t> milestones_of(const std::string& text) {
+  std::vector<std::uint64_t> list;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    const auto step = whole_of(text.substr(at, comma - at));
+    if (!step) {
+      throw misuse(kCommand, "expected --milestones as whole numbers a,b,c but received '{}'",
+                   text);
+    }
+    list.push_back(*step);
+    at = comma + 1;
+  }
+  return list;
+}
+
+/// Adds the option of a field whose text `parse` turns into a value or nothing.
+template <class Parse>
+void add_number(CLI::App& app, ScheduleOptions& options, const std::string& key, const char* kind,
+                const char* words, const std::string& help, Parse parse) {
+  const std::string option = option_of(key);
+  add_value(app, option, kind, help,
+            [&options, option, key, words, parse](const std::string& text) {
+              const auto value = parse(text);
+              if (!value) {
+                throw misuse(kCommand, "expected {} as {} but received '{}'", option, words, text);
+              }
+              options.given[key] = *value;
+            });
+}
+
+void add_real_field(CLI::App& app, ScheduleOptions& options, const char* key,
+                    const std::string& help) {
+  // JSON has no infinity: the engine could not say what it received.
+  add_number(app, options, key, "X", "a finite number", help, [](const std::string& text) {
+    const auto value = real_of(text);
+    return value && std::isfinite(*value) ? value : std::nullopt;
+  });
+}
+
+void add_whole_field(CLI::App& app, ScheduleOptions& options, const char* key,
+                     const std::string& help) {
+  add_number(app, options, key, "N", "a whole number", help, whole_of);
+}
+
+void add_name_field(CLI::App& app, ScheduleOptions& options, const std::string& key,
+                    std::span<const std::string_view> names, const std::string& help) {
+  add_value(app, option_of(key), fmt::format("{}", fmt::join(names, "|")), help,
+            [&options, key](const std::string& text) { options.given[key] = text; });
+}
+
+}  // namespace
+
+void add_schedule_options(CLI::App& app, ScheduleOptions& options) {
+  const Schedule usual;
+  add_name_field(app, options, "curve", names_of<Curve>(),
+                 fmt::format("the curve after warm-up (default {})", name(usual.curve)));
+  add_real_field(app, options, "alpha_max", fmt::format("the peak (default {})", usual.alpha_max));
+  add_real_field(app, options, "alpha_min",
+                 fmt::format("cosine, linear, wsd: the end (default {})", usual.alpha_min));
+  add_whole_field(app, options, "warmup", fmt::format("warm-up W (default {})", usual.warmup));
+  add_whole_field(app, options, "total", "all steps T; cosine, linear and wsd need it");
+  add_whole_field(app, options, "decay_steps", "wsd: steps of the decay (default T/5)");
+  add_real_field(app, options, "p", fmt::format("power: alpha_max/(t+1)^p (default {})", usual.p));
+  add_real_field(app, options, "factor",
+                 fmt::format("step: factor of a milestone (default {})", usual.factor));
+  add_value(
+      app, "--milestones", "a,b,c", "step: the steps where alpha falls",
+      [&options](const std::string& text) { options.given["milestones"] = milestones_of(text); });
+  add_name_field(app, options, "warmup_count", names_of<WarmupCount>(),
+                 "(t+1)/W, t/W or (t+1)/(W+1) of the peak");
+  add_name_field(app, options, "progress", names_of<Progress>(),
+                 "(t-W)/(T-W), (t-W+1)/(T-W) or (t-W)/(T-1-W) of the decay");
+  add_text(app, "--json", "TEXT|@FILE", options.json,
+           "the schedule as JSON, changed by the options above");
+}
+
+Schedule schedule_of(const ScheduleOptions& options) {
+  std::string text = options.json;
+  if (text.starts_with('@')) text = read_text(text.substr(1));
+  if (text.empty()) {
+    text = options.given.is_null() ? "{}" : options.given.dump();
+  } else if (!options.given.is_null()) {
+    ordered_json merged = as_usage([&] { return parse_json(text, "--json"); });
+    if (merged.is_object()) {
+      merged.update(options.given);
+      text = merged.dump();
+    }
+  }
+  try {
+    return schedule_from_json(text);
+  } catch (const Error& error) {
+    throw UsageError(options.json.empty() ? with_option_names(error.what()) : error.what());
+  }
+}
+
+}  // namespace bcos::lab

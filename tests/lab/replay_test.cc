@@ -1,0 +1,70 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "lab/cli/files.hpp"
+#include "lab/commands/golden.hpp"
+#include "lab/commands/trace_writer.hpp"
+#include "tests/engine/expect_error.hpp"
+
+namespace bcos::lab {
+namespace {
+
+using bcos::testing::error_of;
+
+Json file_with(double alpha, double gradient) {
+  Json file = Json::parse(R"({"note": "kept", "cases": [{"name": "tiny",
+    "config": {"method": "sgd", "grads": "H"}, "x0": [1.0]}], "H": [[0.0]]})");
+  file["alpha"] = {alpha};
+  file["H"][0][0] = gradient;
+  return file;
+}
+
+TEST(Replay, KeepsTheObjectAndAddsTraces) {
+  const Json given = file_with(0.25, 2.0);
+  Json received = replayed(given, {});
+  EXPECT_EQ(received["cases"][0]["trace"][0]["x"], Json({0.5}));
+  received["cases"][0].erase("trace");
+  EXPECT_EQ(received, given);
+}
+
+TEST(Replay, ReplacesTheTraceThatWasThere) {
+  Json given = file_with(0.25, 2.0);
+  given["cases"][0]["trace"] = "nonsense";
+  EXPECT_EQ(replayed(given, {})["cases"][0]["trace"].size(), 1U);
+}
+
+TEST(Replay, RefusesNumbersThatJsonCannotHold) {
+  EXPECT_EQ(
+      error_of([] { replayed(file_with(1e300, 1e300), {}); }),
+      "[replay] expected finite numbers, which JSON can hold, in case 'tiny' but received inf "
+      "at t = 0, update[0]");
+}
+
+TEST(Replay, NamesTheCaseThatTheEngineRefuses) {
+  EXPECT_NE(error_of([] { replayed(file_with(-1, 1), {}); }).find("(case 'tiny')"),
+            std::string::npos);
+}
+
+TEST(TraceFileText, IsTheFileAgainWithALineACase) {
+  const Json golden = Json::parse(golden_text());
+  const std::string text = trace_file_text(golden);
+  EXPECT_EQ(Json::parse(text), golden);
+  EXPECT_EQ(text.substr(0, 14), "{\n\"format\": 2,");
+  const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n'));
+  EXPECT_EQ(lines, golden.size() + golden["cases"].size() + 3);
+}
+
+TEST(ParseJson, SaysWhereTheTextIsFrom) {
+  const std::string broken = error_of([] { parse_json("{", "a.json"); });
+  EXPECT_TRUE(broken.starts_with("[read] expected JSON in 'a.json' but received:")) << broken;
+}
+
+TEST(ParseJson, RefusesNestingThatWouldExhaustTheStack) {
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  EXPECT_EQ(error_of([&] { parse_json(deep, "-"); }),
+            "[read] expected at most 64 levels of JSON in standard input");
+}
+
+}  // namespace
+}  // namespace bcos::lab
