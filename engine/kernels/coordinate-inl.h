@@ -125,7 +125,11 @@ class CoordinateStep {
   N scaled_ratio(const States& old, N g, N d, N largest) const {
     const N s = normalising_scale(largest);
     const N v = estimate(old.m * s, g * s, d * s, old.v * s * s);
-    return ratio(d * s, root_denominator(v, eps_root_ * s * s, eps_ * s));
+    const N q = ratio(d * s, root_denominator(v, eps_root_ * s * s, eps_ * s));
+    if constexpr (kEstimate != Estimate::ema_g) return q;
+    // Adam's v may be far too small for its d: no ratio bounds it.
+    const N most = splat(D(), static_cast<T>(kMostAmplified));
+    return select(absolute(q) > most, copy_sign(most, q), q);
   }
 
   /// Of everything the ratio depends on.

@@ -138,7 +138,6 @@ class BlockStepsize {
 
   /// Adam's v can vanish, or be tiny, while its d is not: then the block moves along d/|d|.
   void bound_by_direction(const kernels::Coefficients<T>& c, double& gamma, double& scale) const {
-    constexpr double kMost = 1e20;
     const double along = step_.numbers.alpha *
                          (step_.numbers.sqrt_gain ? std::sqrt(static_cast<double>(size_)) : 1.0);
     if (gamma != 0 && gamma * scale <= 1e15 * along) return;
@@ -152,8 +151,8 @@ class BlockStepsize {
     }
     if (square == 0 || std::isnan(square)) return;
     const double norm = std::sqrt(square);
-    if (gamma == 0 || gamma * scale / d_scale * norm > kMost * along) {
-      gamma = (gamma == 0 ? 1.0 : kMost) * along / norm;
+    if (gamma == 0 || gamma * scale / d_scale * norm > kernels::kMostAmplified * along) {
+      gamma = (gamma == 0 ? 1.0 : kernels::kMostAmplified) * along / norm;
       scale = d_scale;
     }
   }

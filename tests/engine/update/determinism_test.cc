@@ -76,7 +76,7 @@ TEST(Bits, DoNotDependOnThreadsOrOrder) {
 }
 
 TEST(Bits, DoNotDependOnTheTarget) {
-  const std::vector<std::int64_t> shape = {63, 130};
+  const std::vector<std::int64_t> shape = {66, 130};
   for (const Method& method : methods_with_blocks()) {
     const auto narrow = after_steps<float>(method, shape, {.target = Target::scalar}, {});
     const auto wide = after_steps<double>(method, shape, {.target = Target::scalar}, {});

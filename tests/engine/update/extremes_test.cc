@@ -102,7 +102,7 @@ TEST(AVanishedEstimate, LeavesTheSignOfTheDirection) {
     stepper.m() = {0.5F, 0};
     for (float& v : stepper.v()) v = 0;
     stepper.step({0, 0}, 0.25);
-    EXPECT_EQ(stepper.x()[0], -0.25F);
+    EXPECT_FLOAT_EQ(stepper.x()[0], -0.25F);
     EXPECT_EQ(stepper.x()[1], 0);
   }
 }

@@ -1,0 +1,287 @@
+#include "bcos/optimizer.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "bcos/safetensors.hpp"
+#include "bcos/text.hpp"
+#include "tests/engine/bits.hpp"
+#include "tests/engine/expect_error.hpp"
+#include "tests/engine/random_numbers.hpp"
+
+namespace bcos::testing {
+namespace {
+
+class Files : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = std::filesystem::temp_directory_path() /
+              (std::string("bcos-optimizer-") + test->name() + std::to_string(getpid()));
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string path(const std::string& name = "optimizer.safetensors") const {
+    return (folder_ / name).string();
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+/// Two layers in two groups, float32 and float64, with gradients that depend on the step alone.
+struct Net {
+  std::vector<float> weight = Random(1).numbers<float>(12 * 10);
+  std::vector<double> bias = Random(2).numbers<double>(10);
+  Optimizer optimizer;
+  ParameterId w, b;
+
+  explicit Net(const Method& method, const OptimizerOptions& options = {})
+      : optimizer(method, {}, options) {
+    w = optimizer.add("layer.weight", weight, {12, 10});
+    const GroupId plain = optimizer.add_group(method, {.lambda = 0.0});
+    b = optimizer.add("layer.bias", bias, {10}, plain);
+  }
+
+  StepReport step(std::uint64_t t) {
+    const auto gw = Random(100 + t).numbers<float>(weight.size());
+    const auto gb = Random(200 + t).numbers<double>(bias.size());
+    return optimizer.step(0.01, {{w, gw}, {b, gb}});
+  }
+  std::vector<double> everything() const {
+    std::vector<double> all(weight.begin(), weight.end());
+    all.insert(all.end(), bias.begin(), bias.end());
+    return all;
+  }
+};
+
+TEST(AnOptimizer, ReadsLikeItsExample) {
+  std::vector<float> weights(256 * 128, 1.0F);
+  const std::vector<float> gradient(256 * 128, 0.5F);
+  Optimizer opt(bcosw_c, {.lambda = 0.1});
+  auto w = opt.add("layer0.weight", weights, {256, 128});
+  const StepReport report = opt.step(5e-4, {{w, gradient}});
+  EXPECT_EQ(report.elements, 256U * 128U);
+  EXPECT_FLOAT_EQ(weights[0], (1 - 5e-4F * 0.1F) - 5e-4F);
+  EXPECT_EQ(opt.state_bytes(), 256U * 128U * 4U);
+  EXPECT_EQ(opt.state(w).steps, 1U);
+  EXPECT_EQ(opt.name(w), "layer0.weight");
+  EXPECT_EQ(opt.find("layer0.weight").index, w.index);
+}
+
+TEST(AnOptimizer, KeepsOneStateWhereAdamKeepsTwo) {
+  std::vector<float> x(1000);
+  Optimizer ours(bcosw_c), theirs(adamw), none(sgd);
+  ours.add("x", x);
+  theirs.add("x", x);
+  none.add("x", x);
+  EXPECT_EQ(ours.state_bytes(), 4000U);
+  EXPECT_EQ(theirs.state_bytes(), 8000U);
+  EXPECT_EQ(none.state_bytes(), 0U);
+}
+
+TEST(AnOptimizer, TakesAParameterLater) {
+  std::vector<float> a = {1, 2}, b = {3};
+  const std::vector<float> ga = {1, 1}, gb = {1};
+  Optimizer opt(adamw);
+  const auto first = opt.add("a", a);
+  opt.step(0.1, {{first, ga}});
+  const auto second = opt.add("b", b);
+  opt.step(0.1, {{first, ga}, {second, gb}});
+  EXPECT_EQ(opt.state(first).steps, 2U);
+  EXPECT_EQ(opt.state(second).steps, 1U);
+  EXPECT_FLOAT_EQ(b[0], 3 * (1 - 0.1F * 0.01F) - 0.1F);
+}
+
+TEST(AnOptimizer, ChangesItsNumbers) {
+  std::vector<float> x = {1};
+  Optimizer opt(bcosw_c);
+  const auto id = opt.add("x", x);
+  opt.set_numbers({}, {.beta = 0.5});
+  opt.step(0.1, {{id, std::vector<float>{1}}});
+  EXPECT_EQ(static_cast<const float*>(opt.state(id).m.data)[0], 0.5F);
+  EXPECT_EQ(opt.method().beta, 0.5);
+  EXPECT_NE(error_of([&] { opt.set_numbers({}, {.start = Start::first}); }).find("numbers alone"),
+            std::string::npos);
+}
+
+TEST(AnOptimizer, CountsGuardedSteps) {
+  Net net(bcosw_c, {.guard = Guard::skip});
+  std::vector<float> bad(120, NAN);
+  EXPECT_TRUE(net.optimizer.step(0.1, {{net.w, bad}}).skipped);
+  EXPECT_EQ(net.optimizer.skipped_steps(), 1U);
+}
+
+TEST(AnOptimizer, NamesWrongUse) {
+  std::vector<float> x = {1, 2, 3};
+  Optimizer opt(bcosw_c);
+  const auto id = opt.add("layer.weight", x);
+  EXPECT_NE(error_of([&] { opt.add("layer.weight", x); }).find("there already"), std::string::npos);
+  EXPECT_NE(error_of([&] { opt.add("", x); }).find("name"), std::string::npos);
+  EXPECT_NE(error_of([&] { opt.add("y", x, {2, 2}); }).find("expected 4 elements"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { opt.add("y", x, {3}, GroupId{3}); }).find("group < 1"),
+            std::string::npos);
+  EXPECT_EQ(
+      error_of([&] { opt.step(0.1, {{id, std::vector<float>{1}}}); }),
+      "[step] expected 3 float32 elements as the gradient of 'layer.weight' but received 1 of "
+      "float32");
+  EXPECT_NE(error_of([&] { opt.step(0.1, {{id, std::vector<double>{1, 2, 3}}}); }).find("float64"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { opt.step(0.1, {{id, x}, {id, x}}); }).find("two"), std::string::npos);
+  EXPECT_NE(error_of([&] { opt.step(0.1, {{ParameterId{7}, x}}); }).find("parameter < 1"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { opt.find("layer.wieght"); }).find("did you mean 'layer.weight'"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { Optimizer bad(bcosw_c, {.beta_v = 0.9}); }).find("beta_v"),
+            std::string::npos);
+}
+
+TEST_F(Files, GoOnWithEqualBits) {
+  for (const NamedMethod& named : named_methods()) {
+    for (const Layout layout : {Layout::coordinate, Layout::row}) {
+      Method method = *named.method;
+      method.blocks = Blocks::of(layout);
+      Net first(method);
+      for (std::uint64_t t = 0; t < 4; ++t) first.step(t);
+      first.optimizer.save(path());
+      Net second(method);
+      second.weight = first.weight;
+      second.bias = first.bias;
+      second.optimizer.load(path());
+      for (std::uint64_t t = 4; t < 9; ++t) {
+        first.step(t);
+        second.step(t);
+      }
+      EXPECT_TRUE(same_bits(first.everything(), second.everything())) << named.id;
+      first.optimizer.save(path());
+      second.optimizer.save(path("second"));
+      std::ifstream a(path(), std::ios::binary), b(path("second"), std::ios::binary);
+      EXPECT_EQ(std::string(std::istreambuf_iterator<char>(a), {}),
+                std::string(std::istreambuf_iterator<char>(b), {}));
+    }
+  }
+}
+
+TEST_F(Files, AreMatchedByNameNotByOrder) {
+  Net net(bcosw_c);
+  for (std::uint64_t t = 0; t < 3; ++t) net.step(t);
+  net.optimizer.save(path());
+  Optimizer other(bcosw_c, {.lambda = 0.0});
+  std::vector<double> bias(10);
+  std::vector<float> weight(120);
+  other.add("layer.bias", bias);
+  const GroupId decayed = other.add_group(bcosw_c);
+  const auto w = other.add("layer.weight", weight, {12, 10}, decayed);
+  other.load(path());
+  const auto* ours = static_cast<const float*>(net.optimizer.state(net.w).m.data);
+  const auto* theirs = static_cast<const float*>(other.state(w).m.data);
+  EXPECT_EQ(std::vector<float>(ours, ours + 120), std::vector<float>(theirs, theirs + 120));
+  EXPECT_EQ(other.state(w).steps, 3U);
+}
+
+TEST_F(Files, OfAnotherKindAreRefusedBeforeAnythingChanges) {
+  Net net(bcosw_c);
+  net.step(0);
+  net.optimizer.save(path());
+  const auto refused = [&](const char* what, const std::function<void(Optimizer&)>& make,
+                           const Method& method = bcosw_c) {
+    Optimizer other(method, {.lambda = 0.1});
+    make(other);
+    const std::string message = error_of([&] { other.load(path()); });
+    EXPECT_NE(message.find(what), std::string::npos) << message;
+    for (std::size_t i = 0; i < other.parameters(); ++i) {
+      EXPECT_EQ(other.state({i}).steps, 0U);
+      const TensorView m = other.state({i}).m;
+      if (m.data != nullptr && m.dtype == DType::f32) {
+        EXPECT_EQ(static_cast<const float*>(m.data)[0], 0);
+      }
+    }
+  };
+  std::vector<float> weight(120), bias32(10);
+  std::vector<double> bias(10), bias2(10);
+  const auto group = [](Optimizer& o) { return o.add_group(bcosw_c, {.lambda = 0.0}); };
+  refused("expected state for 'extra'", [&](Optimizer& o) {
+    o.add("layer.weight", weight, {12, 10});
+    o.add("layer.bias", bias, {10}, group(o));
+    o.add("extra", bias2);
+  });
+  refused("which it does not have", [&](Optimizer& o) { o.add("layer.weight", weight, {12, 10}); });
+  refused("expected shape [10, 12]", [&](Optimizer& o) {
+    o.add("layer.weight", weight, {10, 12});
+    o.add("layer.bias", bias, {10}, group(o));
+  });
+  refused("expected dtype float32", [&](Optimizer& o) {
+    o.add("layer.weight", weight, {12, 10});
+    o.add("layer.bias", bias32, {10}, group(o));
+  });
+  refused("expected the state of", [&](Optimizer& o) {
+    o.add("layer.weight", weight, {12, 10});
+    o.add("layer.bias", bias, {10});  // the file's group has lambda 0
+  });
+  refused(
+      "convert() keeps the momentum",
+      [&](Optimizer& o) {
+        o.add("layer.weight", weight, {12, 10});
+        o.add("layer.bias", bias, {10}, o.add_group(adamw, {.lambda = 0.0}));
+      },
+      adamw);
+}
+
+TEST_F(Files, WithOtherNumbersLoadOnRequest) {
+  Net net(bcosw_c);
+  net.step(0);
+  net.optimizer.save(path());
+  Method slower = bcosw_c;
+  slower.beta = 0.95;
+  Net other(slower);
+  EXPECT_NE(error_of([&] { other.optimizer.load(path()); }).find("expected the state of"),
+            std::string::npos);
+  other.optimizer.load(path(), {.other_numbers = true});
+  EXPECT_EQ(other.optimizer.method().beta, 0.95);
+  EXPECT_EQ(other.optimizer.state(other.w).steps, 1U);
+}
+
+TEST_F(Files, OfAdamWConvertToBcosWithTheirMomentum) {
+  for (const char* id : {"adamw", "bcosw_m", "sign_momentum"}) {
+    Net theirs(method_by_name(id));
+    for (std::uint64_t t = 0; t < 5; ++t) theirs.step(t);
+    theirs.optimizer.save(path());
+    Net ours(bcosw_c);
+    ours.optimizer.convert(path());
+    const auto* before = static_cast<const float*>(theirs.optimizer.state(theirs.w).m.data);
+    const auto* after = static_cast<const float*>(ours.optimizer.state(ours.w).m.data);
+    EXPECT_EQ(std::vector<float>(before, before + 120), std::vector<float>(after, after + 120));
+    EXPECT_EQ(ours.optimizer.state(ours.w).steps, 5U);
+    ours.step(5);
+  }
+  Net gradient(bcosw_g);
+  gradient.step(0);
+  gradient.optimizer.save(path());
+  Net ours(bcosw_c);
+  EXPECT_NE(error_of([&] { ours.optimizer.convert(path()); }).find("with momentum"),
+            std::string::npos);
+  Net adam_again(adamw);
+  EXPECT_NE(error_of([&] { adam_again.optimizer.convert(path()); }).find("momentum alone"),
+            std::string::npos);
+}
+
+TEST_F(Files, SayWhenTheyAreMissingOrSomethingElse) {
+  Net net(bcosw_c);
+  EXPECT_NE(error_of([&] { net.optimizer.load(path("none")); }).find("none"), std::string::npos);
+  const std::vector<float> values = {1};
+  safetensors::write(
+      path(),
+      std::vector<safetensors::TensorData>{{"x", "F32", {1}, std::as_bytes(std::span(values))}},
+      {});
+  EXPECT_NE(error_of([&] { net.optimizer.load(path()); }).find("expected an optimizer file"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { net.optimizer.save("/nonexistent/folder/file"); }).find("/nonexistent"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace bcos::testing
