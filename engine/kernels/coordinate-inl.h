@@ -236,7 +236,7 @@ __attribute__((noinline)) void full_step(const Coefficients<T>& c, const Streams
   walk_dense(Step(c), s.from(i), n);
 }
 
-template <class Plain, class T>
+template <class Plain, bool kPrefetch, class T>
 BCOS_INLINE void walk_plain(const Coefficients<T>& c, const Streams<T>& s, std::size_t n) {
   constexpr std::size_t L = Plain::kStride;
   constexpr std::size_t kLine = std::max(64 / sizeof(T), L);
@@ -245,7 +245,7 @@ BCOS_INLINE void walk_plain(const Coefficients<T>& c, const Streams<T>& s, std::
   const typename Plain::Memory at{s.x, s.g, s.m, s.v};
   std::size_t i = 0;
   for (; i + kLine <= n; i += kLine) {
-    plain.prefetch(at, i + kAhead);
+    if constexpr (kPrefetch) plain.prefetch(at, i + kAhead);
     for (std::size_t j = i; j < i + kLine; j += L) {
       if (!plain(at, j)) full_step<T, typename Plain::Full>(c, s, j, L);
     }
@@ -261,10 +261,10 @@ void coordinate(const Coefficients<T>& c, const Streams<T>& s, std::size_t n) {
     if (Plain::applies(c, s)) {
       if (s.tiled) {
         walk_tiles(s, n, [&](const Streams<T>& tile, std::size_t count) BCOS_LAMBDA {
-          walk_plain<Plain>(c, tile, count);
+          walk_plain<Plain, false>(c, tile, count);
         });
       } else {
-        walk_plain<Plain>(c, s, n);
+        walk_plain<Plain, true>(c, s, n);
       }
       return;
     }

@@ -37,15 +37,23 @@ struct PairedTimes {
   double candidate_seconds = 0;  ///< median
 };
 
+/// `repeats` runs make one sample, so that a sample is long against the clock.
 inline PairedTimes measure_pairs(const std::function<void()>& base,
-                                 const std::function<void()>& candidate, int pairs) {
-  base();
-  candidate();
+                                 const std::function<void()>& candidate, int pairs,
+                                 int repeats = 1) {
+  const auto sample = [repeats](const std::function<void()>& action) {
+    return seconds_of([&] {
+             for (int i = 0; i < repeats; ++i) action();
+           }) /
+           repeats;
+  };
+  sample(base);
+  sample(candidate);
   std::vector<double> ratios, bases, candidates;
-  double before = seconds_of(base);
+  double before = sample(base);
   for (int i = 0; i < pairs; ++i) {
-    const double time = seconds_of(candidate);
-    const double after = seconds_of(base);
+    const double time = sample(candidate);
+    const double after = sample(base);
     ratios.push_back(2 * time / (before + after));
     bases.push_back(after);
     candidates.push_back(time);

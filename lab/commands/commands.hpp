@@ -9,13 +9,14 @@ namespace bcos::lab {
 
 void add_check(Program& program);
 void add_replay(Program& program);
+void add_bench(Program& program);
 void add_schedule(Program& program);
 void add_inspect(Program& program);
 void add_methods(Program& program);
 void add_targets(Program& program);
 
 /// In the order of the help.
-inline constexpr std::array kCommands = {add_check,   add_replay,  add_schedule,
+inline constexpr std::array kCommands = {add_check,   add_replay,  add_bench,  add_schedule,
                                          add_inspect, add_methods, add_targets};
 
 }  // namespace bcos::lab

@@ -1,0 +1,191 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+
+#include "bcos/executor.hpp"
+#include "bcos/methods.hpp"
+#include "bcos/text.hpp"
+#include "lab/bench/goals.hpp"
+#include "lab/bench/machine.hpp"
+#include "lab/bench/runners.hpp"
+#include "lab/bench/sampler.hpp"
+#include "lab/cli/files.hpp"
+#include "lab/cli/options.hpp"
+#include "lab/cli/output.hpp"
+#include "lab/cli/table.hpp"
+#include "lab/cli/usage.hpp"
+#include "lab/commands/commands.hpp"
+
+namespace bcos::lab {
+namespace {
+
+struct Options {
+  std::string what = "step";
+  std::string json;
+  std::string methods;
+  DType dtype = DType::f32;
+  bool quick = false;
+  std::optional<std::uint64_t> processes;
+};
+
+using Shapes = std::vector<std::vector<std::int64_t>>;
+
+/// One cell of the table of steps.
+struct Cell {
+  std::string method;
+  std::string layout;
+  Shapes shapes;
+  std::uint64_t elements;
+  int threads;
+};
+
+/// What is being measured, on a terminal.
+void show_progress(std::size_t done, std::size_t all, const std::string& what) {
+  if (isatty(STDERR_FILENO) == 0) return;
+  std::fprintf(stderr, "\r\033[K[%zu/%zu] %s", done + 1, all, what.c_str());
+  if (done == all) std::fputs("\r\033[K", stderr);
+  std::fflush(stderr);
+}
+
+std::vector<std::string> method_names(const Options& options) {
+  std::vector<std::string> names;
+  if (!options.methods.empty()) {
+    for (const std::string& name : CLI::detail::split(options.methods, ',')) {
+      as_usage([&] { return method_by_name(name); });
+      names.push_back(name);
+    }
+  } else if (options.quick) {
+    names = {"bcosw_c", "adamw"};
+  } else {
+    for (const NamedMethod& named : named_methods()) names.emplace_back(named.id);
+  }
+  return names;
+}
+
+std::vector<Cell> cells_of(const Options& options) {
+  std::vector<Cell> cells;
+  std::vector<int> threads = {1};
+  if (default_threads() > 1) threads.push_back(default_threads());
+  // A step and its limit, each with up to four arrays.
+  const std::uint64_t most = available_memory() / (9 * bytes_of(options.dtype));
+  for (const std::string& method : method_names(options)) {
+    for (const int count : threads) {
+      const auto add = [&](const std::string& layout, Shapes shapes) {
+        std::uint64_t elements = 0;
+        for (const auto& shape : shapes) elements += element_count(shape);
+        if (elements <= most) cells.push_back({method, layout, std::move(shapes), elements, count});
+      };
+      for (std::int64_t n = 10'000; n <= (options.quick ? 10'000'000 : 100'000'000); n *= 10) {
+        add("array", {{n}});
+      }
+      if (!options.quick) add("gpt2", gpt2_shapes());
+      add("10000x1000", small_shapes());
+    }
+  }
+  return cells;
+}
+
+struct CellTimes {
+  PairedTimes times;
+  double bytes_per_parameter = 0;
+};
+
+CellTimes measure(const Cell& cell, const Options& options) {
+  const Method method = method_by_name(cell.method);
+  StepRunner step(method, options.dtype, cell.shapes, {.threads = cell.threads});
+  LimitRunner limit(method, options.dtype, cell.elements, cell.threads);
+  const int pairs = options.quick ? 9 : 31;
+  const int repeats = static_cast<int>(std::max<std::uint64_t>(1, 1'000'000 / cell.elements));
+  return {measure_pairs([&] { limit.step(); }, [&] { step.step(); }, pairs, repeats),
+          step.bytes_per_parameter()};
+}
+
+void bench_steps(const Options& options) {
+  const std::vector<Cell> cells = cells_of(options);
+  Table table({{"method"},
+               {"layout"},
+               {"n", Align::right},
+               {"threads", Align::right},
+               {"ns/param", Align::right},
+               {"bytes/param", Align::right},
+               {"over limit", Align::right},
+               {"quartiles", Align::right}});
+  std::string rows;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const Cell& cell = cells[i];
+    show_progress(i, cells.size(),
+                  fmt::format("{} {} {:g}, {} threads", cell.method, cell.layout,
+                              static_cast<double>(cell.elements), cell.threads));
+    const auto [times, bytes] = measure(cell, options);
+    const double nanoseconds = times.candidate_seconds / static_cast<double>(cell.elements) * 1e9;
+    table.add({cell.method, cell.layout, fmt::format("{}", cell.elements),
+               fmt::format("{}", cell.threads), fmt::format("{:.3f}", nanoseconds),
+               fmt::format("{:g}", bytes), fmt::format("{:.3f}", times.ratio.median),
+               fmt::format("{:.3f} {:.3f}", times.ratio.low, times.ratio.high)});
+    const Json row = {{"method", cell.method},           {"dtype", name(options.dtype)},
+                      {"layout", cell.layout},           {"n", cell.elements},
+                      {"threads", cell.threads},         {"target", name(default_target())},
+                      {"ns_per_param", nanoseconds},     {"bytes_per_param", bytes},
+                      {"over_limit", times.ratio.median}};
+    rows += row.dump() + "\n";
+  }
+  show_progress(cells.size(), cells.size(), "");
+  write_out(table.text());
+  print("\nover limit: time over that of the same streams with trivial arithmetic, in turn.\n");
+  if (!options.json.empty()) write_text(options.json, rows);
+}
+
+void bench_goals(const Options& options) {
+  const int processes = static_cast<int>(options.processes.value_or(options.quick ? 1 : 5));
+  const int pairs = options.quick ? 9 : 31;
+  Table table({{"what"}, {"measured", Align::right}, {"to reach", Align::right}, {""}});
+  std::string rows;
+  const std::vector<Goal> goals = speed_goals();
+  for (std::size_t i = 0; i < goals.size(); ++i) {
+    const Goal& goal = goals[i];
+    show_progress(i, goals.size(), goal.what);
+    const double figure = measured_in_processes(goal, processes, pairs);
+    table.add({goal.what, fmt::format("{:.3f}", figure), fmt::format("{:.2f}", goal.to_reach),
+               figure <= goal.to_reach ? "reached" : "missed"});
+    const Json row = {{"what", goal.what}, {"ratio", figure}, {"to_reach", goal.to_reach}};
+    rows += row.dump() + "\n";
+  }
+  show_progress(goals.size(), goals.size(), "");
+  write_out(table.text());
+  print("\nmedian over {} processes of the median of {} pairs, in turn.\n", processes, pairs);
+  if (!options.json.empty()) write_text(options.json, rows);
+}
+
+void run(const Options& options) {
+  print("{}\n\n", machine_line());
+  flush_out();
+  if (options.what == "goals") {
+    bench_goals(options);
+  } else {
+    bench_steps(options);
+  }
+}
+
+}  // namespace
+
+void add_bench(Program& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App& command = program.add(
+      "bench", "Measure a step against what memory allows",
+      {"bcos bench --quick", "bcos bench step --methods bcosw_c,adamw --json steps.jsonl",
+       "bcos bench goals"},
+      [options] { run(*options); });
+  add_choice(command, "what", options->what, {"step", "goals"},
+             "step: every method, size and layout over its limit; goals: the ratios to keep");
+  add_text(command, "--json", "FILE", options->json, "Also write the rows as JSON lines");
+  add_text(command, "--methods", "A,B", options->methods, "Methods to measure (all named ones)");
+  add_dtype(command, options->dtype);
+  add_whole(command, "--processes", options->processes,
+            "goals: processes to take the median of (5)", 1);
+  command.add_flag("--quick", options->quick, "Fewer methods, sizes and samples");
+}
+
+}  // namespace bcos::lab
