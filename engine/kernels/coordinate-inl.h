@@ -196,32 +196,34 @@ class PlainStep {
     return !c.coupled && !c.unstarted && !c.adopt && !s.tapped;
   }
 
-  BCOS_INLINE void prefetch(const Memory& at, std::size_t i) const {
-    __builtin_prefetch(at.x + i, 1);
-    __builtin_prefetch(at.g + i);
-    if constexpr (kMomentum) __builtin_prefetch(at.m + i, 1);
-    if constexpr (keeps_v(kEstimate)) __builtin_prefetch(at.v + i, 1);
-  }
-
-  /// False, with nothing written, where some lane needs the full step.
-  BCOS_INLINE bool operator()(const Memory& at, std::size_t i) const {
+  /// Everything of a vector but its last steps, which only numbers in range may take.
+  struct Moment {
+    N d;
+    N v;
+  };
+  BCOS_INLINE Moment moment(const Memory& at, std::size_t i) const {
     const N g = load(D(), at.g + i) * factor_;
     const N m = kMomentum ? load(D(), at.m + i) : g;
     const N d = kMomentum ? smoothed(m, g, beta_, fresh_) : g;
-    N update = gamma_ * d;
-    N v = update;
+    if constexpr (kEstimate == Estimate::constant) return {d, d};
+    const N old_v = keeps_v(kEstimate) ? load(D(), at.v + i) : g;
+    return {d, estimate_of<kEstimate>(m, g, d, old_v, p_, q_, beta_)};
+  }
+
+  BCOS_INLINE auto in_range(const Moment& now) const {
+    const auto safe = both(now.v >= v_low_, now.v <= v_high_);
+    if constexpr (kEstimate == Estimate::ema_g) return both(safe, absolute(now.d) <= d_high_);
+    return safe;
+  }
+
+  BCOS_INLINE void finish(const Moment& now, const Memory& at, std::size_t i) const {
+    N update = gamma_ * now.d;
     if constexpr (kEstimate != Estimate::constant) {
-      const N old_v = keeps_v(kEstimate) ? load(D(), at.v + i) : g;
-      v = estimate_of<kEstimate>(m, g, d, old_v, p_, q_, beta_);
-      auto safe = both(v >= v_low_, v <= v_high_);
-      if constexpr (kEstimate == Estimate::ema_g) safe = both(safe, absolute(d) <= d_high_);
-      if (!all_true(safe)) return false;
-      update = alpha_ * (d / root_denominator(v, eps_root_, eps_));
+      update = alpha_ * (now.d / root_denominator(now.v, eps_root_, eps_));
     }
     store(moved(load(D(), at.x + i), keep_, update), at.x + i);
-    if constexpr (kMomentum) store(d, at.m + i);
-    if constexpr (keeps_v(kEstimate)) store(v, at.v + i);
-    return true;
+    if constexpr (kMomentum) store(now.d, at.m + i);
+    if constexpr (keeps_v(kEstimate)) store(now.v, at.v + i);
   }
 
  private:
@@ -236,21 +238,34 @@ __attribute__((noinline)) void full_step(const Coefficients<T>& c, const Streams
   walk_dense(Step(c), s.from(i), n);
 }
 
-template <class Plain, bool kPrefetch, class T>
-BCOS_INLINE void walk_plain(const Coefficients<T>& c, const Streams<T>& s, std::size_t n) {
+/// Steps pairs of vectors from i on, up to the first that needs the full step; says where that is.
+/// No calls inside: the coefficients stay in registers.
+template <Estimate kEstimate, class Plain>
+BCOS_INLINE std::size_t run_plain(const Plain& plain, const typename Plain::Memory& at,
+                                  std::size_t i, std::size_t end) {
   constexpr std::size_t L = Plain::kStride;
-  constexpr std::size_t kLine = std::max(64 / sizeof(T), L);
-  constexpr std::size_t kAhead = 512 / sizeof(T);
-  const Plain plain(c);
-  const typename Plain::Memory at{s.x, s.g, s.m, s.v};
-  std::size_t i = 0;
-  for (; i + kLine <= n; i += kLine) {
-    if constexpr (kPrefetch) plain.prefetch(at, i + kAhead);
-    for (std::size_t j = i; j < i + kLine; j += L) {
-      if (!plain(at, j)) full_step<T, typename Plain::Full>(c, s, j, L);
+  for (; i < end; i += 2 * L) {
+    const auto first = plain.moment(at, i);
+    const auto second = plain.moment(at, i + L);
+    if constexpr (kEstimate != Estimate::constant) {
+      if (!all_true(both(plain.in_range(first), plain.in_range(second)))) break;
     }
+    plain.finish(first, at, i);
+    plain.finish(second, at, i + L);
   }
-  if (i < n) full_step<T, typename Plain::Full>(c, s, i, n - i);
+  return i;
+}
+
+template <Estimate kEstimate, class Plain, class T>
+BCOS_INLINE void walk_plain(const Coefficients<T>& c, const Streams<T>& s, std::size_t n) {
+  constexpr std::size_t kPair = 2 * Plain::kStride;
+  const typename Plain::Memory at{s.x, s.g, s.m, s.v};
+  const std::size_t whole = n - n % kPair;
+  for (std::size_t i = 0; i < whole; i += kPair) {
+    i = run_plain<kEstimate>(Plain(c), at, i, whole);
+    if (i < whole) full_step<T, typename Plain::Full>(c, s, i, kPair);
+  }
+  if (whole < n) full_step<T, typename Plain::Full>(c, s, whole, n - whole);
 }
 
 template <class T, bool kMomentum, Estimate kEstimate, StepRule kRule>
@@ -261,10 +276,10 @@ void coordinate(const Coefficients<T>& c, const Streams<T>& s, std::size_t n) {
     if (Plain::applies(c, s)) {
       if (s.tiled) {
         walk_tiles(s, n, [&](const Streams<T>& tile, std::size_t count) BCOS_LAMBDA {
-          walk_plain<Plain, false>(c, tile, count);
+          walk_plain<kEstimate, Plain>(c, tile, count);
         });
       } else {
-        walk_plain<Plain, true>(c, s, n);
+        walk_plain<kEstimate, Plain>(c, s, n);
       }
       return;
     }

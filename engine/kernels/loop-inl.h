@@ -71,23 +71,24 @@ BCOS_INLINE void walk_dense(const Step& step, const Streams<T>& s, std::size_t n
 template <class T, class Walk>
 BCOS_INLINE void walk_tiles(const Streams<T>& s, std::size_t n, const Walk& walk_tile) {
   constexpr std::size_t kTile = 64;
-  T m[kTile];
-  T v[kTile];
-  for (std::size_t i = 0; i < n; i += kTile) {
-    const std::size_t count = std::min(kTile, n - i);
+  alignas(64) T m[kTile];
+  alignas(64) T v[kTile];
+  std::size_t i = 0;
+  for (; i + kTile <= n; i += kTile) {
     Streams<T> tile = s.from(i);
     if (s.m != nullptr) {
-      std::memcpy(m, s.m + i, count * sizeof(T));
+      std::memcpy(m, s.m + i, sizeof(m));
       tile.m = m;
     }
     if (s.v != nullptr) {
-      std::memcpy(v, s.v + i, count * sizeof(T));
+      std::memcpy(v, s.v + i, sizeof(v));
       tile.v = v;
     }
-    walk_tile(tile, count);
-    if (s.m != nullptr) std::memcpy(s.m + i, m, count * sizeof(T));
-    if (s.v != nullptr) std::memcpy(s.v + i, v, count * sizeof(T));
+    walk_tile(tile, kTile);
+    if (s.m != nullptr) std::memcpy(s.m + i, m, sizeof(m));
+    if (s.v != nullptr) std::memcpy(s.v + i, v, sizeof(v));
   }
+  if (i < n) walk_tile(s.from(i), n - i);
 }
 
 template <class T, class Step>

@@ -45,6 +45,12 @@ Array::Array(Array&& other) noexcept
       mapped_(other.mapped_),
       data_(std::exchange(other.data_, nullptr)) {}
 
+void* Arena::take(std::size_t bytes) {
+  std::byte* const place = memory_.as<std::byte>() + used_;
+  used_ += (bytes + kLine - 1) / kLine * kLine;
+  return place;
+}
+
 template <class T>
 void fill(T* data, std::size_t n, std::uint64_t seed) {
   for (std::size_t i = 0; i < n; ++i) {

@@ -26,6 +26,17 @@ class Array {
   void* data_;
 };
 
+/// Many small arrays one behind the other, as an allocator would place them.
+class Arena {
+ public:
+  explicit Arena(std::size_t bytes, std::uint64_t seed) : memory_(bytes, seed) {}
+  void* take(std::size_t bytes);
+
+ private:
+  Array memory_;
+  std::size_t used_ = 0;
+};
+
 /// Fills with small numbers, all different, the same on every machine.
 template <class T>
 void fill(T* data, std::size_t n, std::uint64_t seed);

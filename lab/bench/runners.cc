@@ -11,8 +11,12 @@ namespace {
 
 constexpr std::uint64_t kTask = TaskList::kTaskElements;
 
-void fill_in(const Array& array, DType dtype, std::uint64_t n, std::uint64_t seed) {
-  dtype == DType::f32 ? fill(array.as<float>(), n, seed) : fill(array.as<double>(), n, seed);
+/// Arrays below this share an arena.
+constexpr std::uint64_t kSmallBytes = 64 * 1024;
+
+void fill_in(void* data, DType dtype, std::uint64_t n, std::uint64_t seed) {
+  dtype == DType::f32 ? fill(static_cast<float*>(data), n, seed)
+                      : fill(static_cast<double*>(data), n, seed);
 }
 
 }  // namespace
@@ -22,6 +26,12 @@ StepRunner::StepRunner(const Method& method, DType dtype,
     : dtype_(dtype), steps_(shapes.size(), 0), options_(options.step) {
   const StateKinds kinds = state_kinds(method);
   tensors_.resize(shapes.size());
+  std::uint64_t small = 0;
+  for (const auto& shape : shapes) {
+    const std::uint64_t bytes = element_count(shape) * bytes_of(dtype);
+    small += bytes < kSmallBytes ? 5 * (bytes + 64) : kSmallBytes;
+  }
+  arena_.emplace(small, options.seed);
   std::vector<Parameter> parameters;
   std::uint64_t seed = options.seed * 1'000'003;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
@@ -55,9 +65,15 @@ StepRunner::StepRunner(const Method& method, DType dtype,
 
 TensorView StepRunner::take(Tensor& tensor, std::uint64_t elements, std::uint64_t seed, bool filled,
                             const void* distance_from) {
-  Array& array = tensor.arrays.emplace_back(elements * bytes_of(dtype_), seed, distance_from);
-  if (filled) fill_in(array, dtype_, elements, seed);
-  return {array.as<void>(), dtype_, {}, {}};
+  const std::uint64_t bytes = elements * bytes_of(dtype_);
+  void* data = nullptr;
+  if (bytes < kSmallBytes && distance_from == nullptr) {
+    data = arena_->take(bytes);
+  } else {
+    data = tensor.arrays.emplace_back(bytes, seed, distance_from).as<void>();
+  }
+  if (filled) fill_in(data, dtype_, elements, seed);
+  return {data, dtype_, {}, {}};
 }
 
 void StepRunner::step() {
@@ -76,7 +92,7 @@ LimitRunner::LimitRunner(const Method& method, DType dtype, std::uint64_t elemen
     const bool wanted = seed < 13 || (seed == 13 && kinds_.m) ||
                         (seed == 14 && kinds_.v && method.blocks.layout == Layout::coordinate);
     arrays_.emplace_back(wanted ? elements * bytes_of(dtype) : 1, seed);
-    if (wanted) fill_in(arrays_.back(), dtype, elements, seed);
+    if (wanted) fill_in(arrays_.back().as<void>(), dtype, elements, seed);
   }
   kinds_.v = kinds_.v && method.blocks.layout == Layout::coordinate;
   step();

@@ -31,13 +31,14 @@ class StepRunner {
   struct Tensor {
     std::vector<std::int64_t> shape;
     std::vector<std::int64_t> blocks;
-    std::vector<Array> arrays;
+    std::vector<Array> arrays;  ///< large ones; small ones are in the arena
   };
   TensorView take(Tensor& tensor, std::uint64_t elements, std::uint64_t seed, bool filled,
                   const void* distance_from);
 
   DType dtype_;
   std::uint64_t elements_ = 0;
+  std::optional<Arena> arena_;
   std::vector<Tensor> tensors_;
   std::vector<Gradient> gradients_;
   std::vector<std::uint64_t> steps_;
