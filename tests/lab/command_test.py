@@ -12,7 +12,6 @@ from typing import Any
 
 GOLDEN = Path(sys.argv[1]) if len(sys.argv) > 2 else Path()
 PROGRAM = sys.argv[2:]  # perhaps an emulator first
-COMMANDS = ["check", "replay", "schedule", "inspect", "methods", "targets", "help"]
 
 
 def run(*arguments: str, text: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
@@ -76,8 +75,12 @@ class CommandTest(unittest.TestCase):
 
 
 class Help(CommandTest):
+    def commands(self) -> list[str]:
+        lines = self.fine("--help").split("Commands:\n")[1].split("\n\n")[0].splitlines()
+        return [line.split()[0] for line in lines]
+
     def test_every_command_has_an_example(self) -> None:
-        for command in COMMANDS:
+        for command in self.commands():
             page = self.fine(command, "--help")
             self.assertIn("Example", page)
             self.assertIn(f"  bcos {command}", page)
@@ -85,8 +88,10 @@ class Help(CommandTest):
 
     def test_the_program_lists_commands_and_exit_codes(self) -> None:
         page = self.fine("--help")
-        for word in [*COMMANDS, "Exit codes", "Example"]:
+        for word in ("Exit codes", "Example"):
             self.assertIn(word, page)
+        listed = {"check", "replay", "schedule", "inspect", "methods", "targets", "help"}
+        self.assertLessEqual(listed, set(self.commands()))
         self.assertEqual(page, self.fine("help"))
         self.assertEqual(page, self.fine())
 
