@@ -26,8 +26,13 @@ BCOS_INLINE N weighted(N p, N a, N q, N b) {
 }
 
 template <class N>
+BCOS_INLINE N rooted(N v, N eps_root) {
+  return square_root(v + eps_root);
+}
+
+template <class N>
 BCOS_INLINE N root_denominator(N v, N eps_root, N eps) {
-  return square_root(v + eps_root) + eps;
+  return rooted(v, eps_root) + eps;
 }
 
 template <class N>

@@ -1,30 +1,11 @@
-#include <algorithm>
 #include <cmath>
-#include <limits>
-#include <type_traits>
 
-#include "bcos/update.hpp"
-#include "engine/error.hpp"
-#include "engine/executor/run_tasks.hpp"
-#include "engine/update/block_walk.hpp"
-#include "engine/update/coefficients.hpp"
 #include "engine/update/float_environment.hpp"
-#include "engine/update/pieces.hpp"
-#include "engine/update/planned_tensor.hpp"
+#include "engine/update/plan_impl.hpp"
 
+/// Making a plan, checking a call, and the order of a step.
 namespace bcos {
 namespace {
-
-/// Fewer elements than this are not worth waking other threads for.
-constexpr std::uint64_t kWorthThreads = 4 * TaskList::kTaskElements;
-
-/// Blocks longer than this are summed and applied by several tasks.
-constexpr std::uint64_t kLargeBlock = 2 * TaskList::kTaskElements;
-
-std::uint64_t chunks_of(std::uint64_t n) { return (n + kSumChunk - 1) / kSumChunk; }
-
-/// float64 squares can overflow; scaled by this they cannot.
-constexpr double kNormScale = 0x1p-600;
 
 bool same_but_numbers(Method a, const Method& b) {
   a.beta = b.beta;
@@ -38,100 +19,6 @@ bool same_but_numbers(Method a, const Method& b) {
 
 }  // namespace
 
-class Plan::Impl {
- public:
-  Impl(std::span<const Method> groups, std::span<const Parameter> parameters,
-       const PlanOptions& options)
-      : methods_(groups.begin(), groups.end()),
-        executor_(options.executor),
-        target_(options.target.value_or(default_target())),
-        f32_(kernels::kernels_of<float>(target_)),
-        f64_(kernels::kernels_of<double>(target_)) {
-    std::ranges::for_each(methods_, [](const Method& method) { validate(method); });
-    if (!std::ranges::count(available_targets(), target_)) {
-      throw fail("plan", "expected a target this CPU can run but received {}", name(target_));
-    }
-    plan_tensors(parameters);
-    check_no_overlap(tensors_);
-    plan_tasks();
-  }
-
-  StepReport update(std::span<const Gradient> gradients, std::span<const double> alphas,
-                    std::span<std::uint64_t> steps, const StepOptions& options);
-  void set_numbers(std::size_t group, const Method& method);
-  Target target() const { return target_; }
-
- private:
-  using Work = void (Impl::*)(const Piece&);
-
-  void plan_tensors(std::span<const Parameter> parameters);
-  void plan_tasks();
-  void check_step(std::span<const Gradient> gradients, std::span<const double> alphas,
-                  std::span<std::uint64_t> steps, const StepOptions& options) const;
-  void check_oracle(const PlannedTensor& tensor) const;
-  void bind(std::span<const Gradient> gradients, std::span<const double> alphas,
-            StepReport& report);
-  double gradient_factor(const StepOptions& options, StepReport& report);
-  double sum_of_squares(double scale);
-  void find_numbers(std::span<const double> alphas, std::span<const std::uint64_t> steps,
-                    double factor);
-
-  void run(const TaskList& list, Work work);
-  void sum_norm(const Piece& piece);
-  void sum_large(const Piece& piece);
-  void find_large_moves();
-  void step(const Piece& piece);
-
-  template <class T>
-  void sum_norm_of(const PlannedTensor& tensor, const Piece& piece);
-  template <class T>
-  void sum_large_of(const PlannedTensor& tensor, const Piece& piece);
-  template <class T>
-  void find_large_moves_of(const PlannedTensor& tensor);
-  template <class T>
-  void step_of(const PlannedTensor& tensor, const Piece& piece);
-  template <class T>
-  void step_coordinates(const PlannedTensor& tensor, const Piece& piece);
-
-  template <class T>
-  const kernels::Kernels<T>& kernels() const {
-    if constexpr (std::is_same_v<T, float>) return f32_;
-    if constexpr (std::is_same_v<T, double>) return f64_;
-  }
-  template <class T>
-  auto& block_steps() {
-    if constexpr (std::is_same_v<T, float>) return block_steps_f32_;
-    if constexpr (std::is_same_v<T, double>) return block_steps_f64_;
-  }
-  template <class T>
-  auto& large_moves() {
-    if constexpr (std::is_same_v<T, float>) return large_moves_f32_;
-    if constexpr (std::is_same_v<T, double>) return large_moves_f64_;
-  }
-  template <class T>
-  BlockStep<T> make_step(const StepNumbers& numbers, const Method& method) const {
-    return {&kernels<T>(), recipe_of(method), coefficients<T>(numbers, method.rule), numbers};
-  }
-
-  std::vector<Method> methods_;
-  Executor executor_;
-  Target target_;
-  const kernels::Kernels<float>& f32_;
-  const kernels::Kernels<double>& f64_;
-  std::vector<PlannedTensor> tensors_;
-
-  TaskList step_tasks_;
-  TaskList norm_tasks_;
-  TaskList large_tasks_;
-  std::vector<double> norm_sums_;
-  double norm_scale_ = 1;
-  std::vector<BlockSums> large_sums_;
-  std::vector<BlockMove<float>> large_moves_f32_;
-  std::vector<BlockMove<double>> large_moves_f64_;
-  std::vector<BlockStep<float>> block_steps_f32_;
-  std::vector<BlockStep<double>> block_steps_f64_;
-};
-
 void Plan::Impl::plan_tensors(std::span<const Parameter> parameters) {
   tensors_.reserve(parameters.size());
   for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -140,6 +27,8 @@ void Plan::Impl::plan_tensors(std::span<const Parameter> parameters) {
                  parameters[i].group);
     }
     tensors_.emplace_back(parameters[i], methods_[parameters[i].group], i);
+    heads_.push_back(tensors_.back().head());
+    all_bytes_ += tensors_.back().bytes_a_step;
   }
 }
 
@@ -149,10 +38,10 @@ void Plan::Impl::plan_tasks() {
   std::uint64_t large_blocks = 0;
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
     PlannedTensor& tensor = tensors_[i];
+    first_norm_chunk_.push_back(norm_chunks);
     if (tensor.n == 0) continue;
     const auto at = static_cast<std::uint32_t>(i);
     norm_tasks_.append(at, 0, tensor.n, 1, kSumChunk);
-    tensor.norm_chunk = norm_chunks;
     norm_chunks += chunks_of(tensor.n);
 
     const BlockShape& blocks = tensor.blocks;
@@ -250,20 +139,56 @@ void Plan::Impl::check_oracle(const PlannedTensor& tensor) const {
 
 void Plan::Impl::bind(std::span<const Gradient> gradients, std::span<const double> alphas,
                       StepReport& report) {
-  for (PlannedTensor& tensor : tensors_) {
-    const Gradient& gradient = gradients[tensor.index];
-    tensor.gradient = nullptr;
-    if (gradient.data == nullptr && tensor.n > 0) {
+  for (std::size_t i = 0; i < heads_.size(); ++i) {
+    TensorHead& head = heads_[i];
+    const Gradient& gradient = gradients[i];
+    head.g = gradient.data;
+    head.in_step = gradient.data != nullptr || head.n == 0;
+    if (!head.in_step) {
       ++report.missing;
       continue;
     }
-    tensor.bind(gradient);
-    check_oracle(tensor);
-    report.elements += tensor.n;
-    report.bytes += tensor.bytes_a_step;
-    const Method& method = methods_[tensor.group];
-    const double alpha = alphas[tensor.group];
-    report.decay_above_one |= method.decay == Decay::decoupled && alpha * method.lambda > 1;
+    const Tap& tap = gradient.tap;
+    head.ordinary = head.plain && gradient.strides.empty() && gradient.oracle == nullptr &&
+                    tap.g == nullptr && tap.d == nullptr && tap.v == nullptr &&
+                    tap.update == nullptr && methods_[head.group].estimator != Estimator::oracle;
+    if (head.ordinary) {
+      check_gradient(head, head.g, true, i);
+    } else {
+      tensors_[i].bind(gradient);
+      check_oracle(tensors_[i]);
+    }
+    report.elements += head.n;
+  }
+  for (std::size_t k = 0; k < methods_.size(); ++k) {
+    report.decay_above_one |=
+        methods_[k].decay == Decay::decoupled && alphas[k] * methods_[k].lambda > 1;
+  }
+  bound_ = gradients;
+}
+
+std::uint64_t Plan::Impl::bytes_of_step() const {
+  if (std::ranges::all_of(heads_, &TensorHead::in_step)) return all_bytes_;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < heads_.size(); ++i) {
+    if (heads_[i].in_step) bytes += tensors_[i].bytes_a_step;
+  }
+  return bytes;
+}
+
+/// Frameworks make the state of a fresh optimizer by a step with zero gradients at alpha = 0: such
+/// parameters stay unstarted.
+void Plan::Impl::leave_unstarted(std::span<const double> alphas,
+                                 std::span<const std::uint64_t> steps, StepReport& report) {
+  if (!std::ranges::count(alphas, 0.0)) return;
+  for (std::size_t i = 0; i < heads_.size(); ++i) {
+    TensorHead& head = heads_[i];
+    if (!head.in_step || steps[i] != 0 || alphas[head.group] != 0) continue;
+    if (head.ordinary) tensors_[i].bind(bound_[i]);
+    if (!tensors_[i].gradient_is_zero()) continue;
+    tensors_[i].zero_states();
+    report.elements -= head.n;
+    head.in_step = false;
   }
 }
 
@@ -276,264 +201,24 @@ StepReport Plan::Impl::update(std::span<const Gradient> gradients, std::span<con
   const double factor = gradient_factor(options, report);
   if (report.skipped) {
     report.elements = 0;
-    report.bytes = 0;
     if (options.guard == Guard::raise) {
       throw fail(ErrorCode::non_finite, "update",
                  "expected finite gradients but received NaN or infinity: nothing was changed");
     }
     return report;
   }
-  // Frameworks make the state of a fresh optimizer by a step with zero gradients at alpha = 0.
-  for (PlannedTensor& tensor : tensors_) {
-    if (tensor.gradient != nullptr && steps[tensor.index] == 0 && alphas[tensor.group] == 0 &&
-        tensor.gradient_is_zero()) {
-      tensor.zero_states();
-      report.elements -= tensor.n;
-      report.bytes -= tensor.bytes_a_step;
-      tensor.gradient = nullptr;
-    }
-  }
+  leave_unstarted(alphas, steps, report);
+  report.bytes = bytes_of_step();
   find_numbers(alphas, steps, factor);
   if (large_tasks_.tasks() > 0) {
     run(large_tasks_, &Impl::sum_large);
     find_large_moves();
   }
   run(step_tasks_, &Impl::step);
-  for (const PlannedTensor& tensor : tensors_) {
-    if (tensor.gradient != nullptr) ++steps[tensor.index];
+  for (std::size_t i = 0; i < heads_.size(); ++i) {
+    if (heads_[i].in_step) ++steps[i];
   }
   return report;
-}
-
-double Plan::Impl::gradient_factor(const StepOptions& options, StepReport& report) {
-  const bool guarded = options.guard != Guard::propagate;
-  if (!guarded && !options.max_norm) return 1 / options.grad_scale;
-
-  double scale = 1;
-  double square = sum_of_squares(scale);
-  if (!std::isfinite(square)) {
-    scale = kNormScale;
-    square = sum_of_squares(scale);
-  }
-  if (!std::isfinite(square) && guarded) {
-    report.skipped = true;
-    return 0;
-  }
-  const double scaled_norm = std::sqrt(square) / options.grad_scale;
-  report.norm = scaled_norm / scale;
-  double clip = 1;
-  if (options.max_norm) {
-    // With torch's convention: the norm plus 1e-6.
-    const double ratio = *options.max_norm * scale / (scaled_norm + 1e-6 * scale);
-    clip = ratio < 1 || std::isnan(ratio) ? ratio : 1;
-    report.clipped = clip < 1;
-  }
-  return clip / options.grad_scale;
-}
-
-double Plan::Impl::sum_of_squares(double scale) {
-  norm_scale_ = scale;
-  run(norm_tasks_, &Impl::sum_norm);
-  double total = 0;
-  for (const PlannedTensor& tensor : tensors_) {
-    if (tensor.gradient == nullptr || tensor.n == 0) continue;
-    PairwiseSum sum;
-    for (std::uint64_t i = 0; i < chunks_of(tensor.n); ++i) {
-      sum.add(norm_sums_[tensor.norm_chunk + i]);
-    }
-    total += sum.total();
-  }
-  return total;
-}
-
-void Plan::Impl::find_numbers(std::span<const double> alphas, std::span<const std::uint64_t> steps,
-                              double factor) {
-  block_steps_f32_.clear();
-  block_steps_f64_.clear();
-  const PlannedTensor* last[2] = {nullptr, nullptr};
-  for (PlannedTensor& tensor : tensors_) {
-    if (tensor.gradient == nullptr) continue;
-    const bool narrow = tensor.dtype == DType::f32;
-    const PlannedTensor*& same = last[narrow ? 0 : 1];
-    if (same != nullptr && same->group == tensor.group &&
-        steps[same->index] == steps[tensor.index]) {
-      tensor.numbers = same->numbers;
-      continue;
-    }
-    const Method& method = methods_[tensor.group];
-    const StepNumbers numbers =
-        step_numbers(method, alphas[tensor.group], steps[tensor.index], factor);
-    if (narrow) {
-      tensor.numbers = block_steps_f32_.size();
-      block_steps_f32_.push_back(make_step<float>(numbers, method));
-    } else {
-      tensor.numbers = block_steps_f64_.size();
-      block_steps_f64_.push_back(make_step<double>(numbers, method));
-    }
-    same = &tensor;
-  }
-}
-
-void Plan::Impl::run(const TaskList& list, Work work) {
-  struct Job {
-    Impl* plan;
-    const TaskList* list;
-    Work work;
-  } job{this, &list, work};
-  const auto task = [](void* argument, std::size_t index) {
-    const Job& job = *static_cast<const Job*>(argument);
-    const DefaultFloatEnvironment environment;
-    for (const Piece* piece = job.list->begin(index); piece != job.list->end(index); ++piece) {
-      if (job.plan->tensors_[piece->tensor].gradient != nullptr) (job.plan->*job.work)(*piece);
-    }
-  };
-  Executor executor = executor_;
-  if (list.elements() < kWorthThreads) executor.threads = 1;
-  run_tasks(executor, list.tasks(), task, &job);
-}
-
-void Plan::Impl::sum_norm(const Piece& piece) {
-  const PlannedTensor& tensor = tensors_[piece.tensor];
-  tensor.dtype == DType::f32 ? sum_norm_of<float>(tensor, piece)
-                             : sum_norm_of<double>(tensor, piece);
-}
-
-template <class T>
-void Plan::Impl::sum_norm_of(const PlannedTensor& tensor, const Piece& piece) {
-  const auto* g = static_cast<const T*>(tensor.gradient->data);
-  const TensorLayout& layout = tensor.g_layout();
-  for (std::uint64_t i = piece.begin; i < piece.end; i += kSumChunk) {
-    const std::uint64_t n = std::min(kSumChunk, piece.end - i);
-    double lanes[kernels::kLanes] = {};
-    if (layout.dense()) {
-      kernels<T>().add_squares(g + i, n, norm_scale_, lanes);
-    } else {
-      T gathered[kSumChunk];
-      gather(g, layout, i, n, gathered);
-      kernels<T>().add_squares(gathered, n, norm_scale_, lanes);
-    }
-    norm_sums_[tensor.norm_chunk + i / kSumChunk] = kernels::combine(lanes);
-  }
-}
-
-void Plan::Impl::sum_large(const Piece& piece) {
-  const PlannedTensor& tensor = tensors_[piece.tensor];
-  tensor.dtype == DType::f32 ? sum_large_of<float>(tensor, piece)
-                             : sum_large_of<double>(tensor, piece);
-}
-
-template <class T>
-void Plan::Impl::sum_large_of(const PlannedTensor& tensor, const Piece& piece) {
-  const BlockStep<T>& step = block_steps<T>()[tensor.numbers];
-  if (!kernels::needs_sums(step.recipe.estimate)) return;
-  const BoundStreams<T> streams = tensor.streams<T>();
-  if (!streams.dense) return;
-  const std::uint64_t length = tensor.blocks.length(0);
-  const std::uint64_t k = piece.begin / length;
-  for (std::uint64_t i = piece.begin; i < piece.end; i += kSumChunk) {
-    kernels::Sums sums;
-    step.kernels->add_sums[step.recipe.index()](step.coefficients, streams.base.block_from(i),
-                                                std::min(kSumChunk, piece.end - i), 1.0, sums);
-    const std::uint64_t chunk = (i - k * length) / kSumChunk;
-    large_sums_[tensor.large_chunk + k * chunks_of(length) + chunk] = {
-        kernels::combine(sums.a), kernels::combine(sums.b), kernels::combine(sums.u)};
-  }
-}
-
-void Plan::Impl::find_large_moves() {
-  for (const PlannedTensor& tensor : tensors_) {
-    if (tensor.gradient == nullptr || !tensor.large) continue;
-    tensor.dtype == DType::f32 ? find_large_moves_of<float>(tensor)
-                               : find_large_moves_of<double>(tensor);
-  }
-}
-
-template <class T>
-void Plan::Impl::find_large_moves_of(const PlannedTensor& tensor) {
-  const BoundStreams<T> streams = tensor.streams<T>();
-  if (!streams.dense) return;
-  const std::uint64_t length = tensor.blocks.length(0);
-  const auto at = [](auto* pointer, std::uint64_t k) {
-    return pointer == nullptr ? nullptr : pointer + k;
-  };
-  for (std::uint64_t k = 0; k < tensor.blocks.count(); ++k) {
-    const std::span<const BlockSums> chunks(
-        large_sums_.data() + tensor.large_chunk + k * chunks_of(length), chunks_of(length));
-    large_moves<T>()[tensor.first_move + k] = large_block_move<T>(
-        block_steps<T>()[tensor.numbers], streams.base.block_from(k * length), length, chunks,
-        at(streams.base.v, k), at(streams.base.tap_v, k), at(streams.base.oracle, k));
-  }
-}
-
-void Plan::Impl::step(const Piece& piece) {
-  const PlannedTensor& tensor = tensors_[piece.tensor];
-  tensor.dtype == DType::f32 ? step_of<float>(tensor, piece) : step_of<double>(tensor, piece);
-}
-
-template <class T>
-void Plan::Impl::step_of(const PlannedTensor& tensor, const Piece& piece) {
-  if (tensor.blocks.kind() == BlockShape::Kind::coordinate) {
-    step_coordinates<T>(tensor, piece);
-    return;
-  }
-  const BlockStep<T>& step = block_steps<T>()[tensor.numbers];
-  const BoundStreams<T> streams = tensor.streams<T>();
-  const std::uint64_t length = tensor.blocks.length(0);
-  if (tensor.large && streams.dense) {
-    for (std::uint64_t i = piece.begin; i < piece.end;) {
-      const std::uint64_t k = i / length;
-      const std::uint64_t end = std::min(piece.end, (k + 1) * length);
-      apply_move(step, large_moves<T>()[tensor.first_move + k], streams.base.block_from(i),
-                 end - i);
-      i = end;
-    }
-  } else if (tensor.large) {
-    // The gradient of this step is strided: whoever holds a block's first element takes it whole.
-    const std::uint64_t first = (piece.begin + length - 1) / length;
-    const std::uint64_t last = (piece.end + length - 1) / length;
-    step_gathered_blocks(step, tensor.blocks, streams, first, last);
-  } else if (tensor.blocks.kind() == BlockShape::Kind::contiguous && streams.dense) {
-    step_dense_blocks(step, tensor.blocks, streams, piece.begin, piece.end);
-  } else {
-    step_gathered_blocks(step, tensor.blocks, streams, piece.begin, piece.end);
-  }
-}
-
-template <class T>
-void Plan::Impl::step_coordinates(const PlannedTensor& tensor, const Piece& piece) {
-  const BlockStep<T>& step = block_steps<T>()[tensor.numbers];
-  const BoundStreams<T> streams = tensor.streams<T>();
-  const auto kernel = step.kernels->coordinate[step.recipe.index()];
-  if (streams.dense) {
-    kernel(step.coefficients, streams.base.from(piece.begin), piece.end - piece.begin);
-    return;
-  }
-  constexpr std::uint64_t kTile = 512;
-  T x[kTile];
-  T g[kTile];
-  T m[kTile];
-  T u[kTile];
-  for (std::uint64_t i = piece.begin; i < piece.end; i += kTile) {
-    const std::uint64_t n = std::min(kTile, piece.end - i);
-    const auto& base = streams.base;
-    kernels::Streams<T> tile = base.from(i);
-    gather(base.x, *streams.x, i, n, x);
-    gather(base.g, *streams.g, i, n, g);
-    tile.x = x;
-    tile.g = g;
-    if (base.m != nullptr) {
-      gather(base.m, *streams.m, i, n, m);
-      tile.m = m;
-    }
-    if (base.u != nullptr) {
-      gather(base.u, *streams.u, i, n, u);
-      tile.u = u;
-    }
-    kernel(step.coefficients, tile, n);
-    scatter(x, *streams.x, i, n, base.x);
-    if (base.m != nullptr) scatter(m, *streams.m, i, n, base.m);
-    if (base.u != nullptr) scatter(u, *streams.u, i, n, base.u);
-  }
 }
 
 Plan::Plan(std::span<const Method> groups, std::span<const Parameter> parameters,

@@ -123,28 +123,43 @@ PlannedTensor::PlannedTensor(const Parameter& parameter, const Method& method, s
   bytes_a_step = bytes_of(dtype) * (n * an_element + (kinds.v ? 2 * blocks.count() : 0));
 }
 
-void PlannedTensor::bind(const Gradient& given) {
-  gradient = &given;
-  if (reinterpret_cast<std::uintptr_t>(given.data) % bytes_of(dtype) != 0) {
+TensorHead PlannedTensor::head() const {
+  TensorHead head;
+  head.x = x;
+  head.m = m;
+  head.v = v;
+  head.u = u;
+  head.n = n;
+  head.group = static_cast<std::uint32_t>(group);
+  head.dtype = dtype;
+  head.plain = blocks.kind() == BlockShape::Kind::coordinate && states_dense && !collides;
+  return head;
+}
+
+void check_gradient(const TensorHead& head, const void* g, bool dense, std::size_t index) {
+  const auto from = reinterpret_cast<std::uintptr_t>(g);
+  if (from % bytes_of(head.dtype) != 0) {
     throw fail("update",
                "expected the gradient of parameter {} aligned to {} bytes but received {}", index,
-               bytes_of(dtype), given.data);
+               bytes_of(head.dtype), g);
   }
+  const auto to = reinterpret_cast<std::uintptr_t>(head.x);
+  const std::uintptr_t bytes = head.n * bytes_of(head.dtype);
+  if (dense && from < to + bytes && to < from + bytes) {
+    throw fail("update",
+               "expected the gradient of parameter {} apart from x but received memory that "
+               "overlaps it",
+               index);
+  }
+}
+
+void PlannedTensor::bind(const Gradient& given) {
+  gradient = &given;
   if (g_layout_.size() != n || !std::ranges::equal(given.strides, g_strides_)) {
     g_layout_ = TensorLayout(shape_, given.strides);
     g_strides_.assign(given.strides.begin(), given.strides.end());
   }
-  if (n > 0 && x_layout.dense() && g_layout_.dense()) {
-    const auto from = reinterpret_cast<std::uintptr_t>(given.data);
-    const auto to = reinterpret_cast<std::uintptr_t>(x);
-    const std::uintptr_t bytes = n * bytes_of(dtype);
-    if (from < to + bytes && to < from + bytes) {
-      throw fail("update",
-                 "expected the gradient of parameter {} apart from x but received memory "
-                 "that overlaps it",
-                 index);
-    }
-  }
+  check_gradient(head(), given.data, x_layout.dense() && g_layout_.dense(), index);
 }
 
 bool PlannedTensor::gradient_is_zero() const {

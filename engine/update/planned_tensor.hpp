@@ -11,7 +11,24 @@
 
 namespace bcos {
 
-/// A parameter as a plan keeps it, and what it gets in the step at hand.
+/// What every step looks at, in one cache line: lists of thousands of small tensors are walked
+/// several times a step.
+struct alignas(64) TensorHead {
+  void* x = nullptr;
+  void* m = nullptr;
+  void* v = nullptr;
+  void* u = nullptr;
+  const void* g = nullptr;
+  std::uint64_t n = 0;
+  std::uint32_t group = 0;
+  std::uint32_t numbers = 0;  ///< which coefficients, in the step at hand
+  DType dtype = DType::f32;
+  bool plain = false;     ///< coordinates in dense memory, states apart from x
+  bool in_step = false;   ///< has a gradient in the step at hand
+  bool ordinary = false;  ///< plain, and nothing about its gradient is special
+};
+
+/// The rest of a parameter as a plan keeps it, and what it gets in the step at hand.
 struct PlannedTensor {
   PlannedTensor(const Parameter& parameter, const Method& method, std::size_t index);
 
@@ -31,16 +48,16 @@ struct PlannedTensor {
   bool states_dense;
   bool collides;                   ///< a state lies on the cache sets of x
   bool large = false;              ///< blocks so long that several tasks share each
-  std::uint64_t norm_chunk = 0;    ///< first of its chunks in the norm's partial sums
   std::uint64_t large_chunk = 0;   ///< first of its chunks in the large blocks' partial sums
   std::uint64_t first_move = 0;    ///< first of its blocks among the moves of large blocks
   std::uint64_t bytes_a_step = 0;  ///< read and written by an update
 
   // of the step at hand
-  const Gradient* gradient = nullptr;  ///< null: not in this step
-  std::size_t numbers = 0;             ///< which coefficients
+  const Gradient* gradient = nullptr;
 
-  /// Takes the gradient after checking it against the parameter.
+  TensorHead head() const;
+
+  /// Takes the gradient after checking its place.
   void bind(const Gradient& gradient);
 
   template <class T>
@@ -79,6 +96,9 @@ struct PlannedTensor {
   std::vector<std::int64_t> g_strides_;
   TensorLayout g_layout_;
 };
+
+/// Throws if a gradient is misaligned or lies on its parameter.
+void check_gradient(const TensorHead& head, const void* g, bool dense, std::size_t index);
 
 /// Throws if any of the memory that a step writes is named twice.
 void check_no_overlap(std::span<const PlannedTensor> tensors);

@@ -37,9 +37,11 @@ std::string read_text(const std::string& path) {
   }
   std::string text;
   char chunk[1 << 16];
-  while (const std::size_t count = std::fread(chunk, 1, sizeof(chunk), stream.get())) {
+  std::size_t count = 0;
+  do {
+    count = std::fread(chunk, 1, sizeof(chunk), stream.get());
     text.append(chunk, count);
-  }
+  } while (count == sizeof(chunk));
   if (std::ferror(stream.get()) != 0) {
     throw fail(ErrorCode::io, "read", "expected a readable file but received {}: {}",
                described(path), reason());

@@ -25,14 +25,13 @@ class Canvas {
   void dot(int x, int y) {
     // Bits of the dots of U+2800 by row and column.
     constexpr unsigned char kBits[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
-    const int cell = y / down_ * columns_ + x / across_;
-    cells_[static_cast<std::size_t>(cell)] |= kBits[y % down_][x % across_];
+    cells_[cell(x / across_, y / down_)] |= kBits[y % down_][x % across_];
   }
 
   std::string row(int index) const {
     std::string text;
     for (int column = 0; column < columns_; ++column) {
-      const unsigned bits = cells_[static_cast<std::size_t>(index * columns_ + column)];
+      const unsigned bits = cells_[cell(column, index)];
       if (bits == 0) {
         text += ' ';
       } else if (down_ == 1) {
@@ -47,6 +46,11 @@ class Canvas {
   }
 
  private:
+  std::size_t cell(int column, int row) const {
+    const auto wide = static_cast<std::size_t>(columns_);
+    return static_cast<std::size_t>(row) * wide + static_cast<std::size_t>(column);
+  }
+
   int across_, down_, columns_;
   std::vector<unsigned char> cells_;
 };
