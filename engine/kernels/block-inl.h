@@ -4,7 +4,7 @@
 /// Whether the states have started, and the gradient is taken as it comes.
 template <class T>
 bool nothing_special(const Coefficients<T>& c) {
-  return !c.coupled && !c.unstarted && !c.adopt;
+  return !c.coupled && !c.unstarted && !c.adopt && c.factor == 1;
 }
 
 /// Effective gradient, old states and direction of a vector of elements, in the working type.
@@ -32,7 +32,8 @@ class BlockInputs {
   };
 
   BCOS_INLINE Values read(const Streams<T>& s, std::size_t i) const {
-    const N raw = load(D(), s.g + i) * factor_;
+    const N given = load(D(), s.g + i);
+    const N raw = kPlain ? given : given * factor_;
     Values value{raw, zero_like(raw), raw, zero_like(raw)};
     if (!kPlain && coupled_) value.g = with_coupled_decay(raw, lambda_, load(D(), s.x + i));
     N u = zero_like(raw);
@@ -159,7 +160,7 @@ class ApplyStep {
         largest_(splat(D(), std::numeric_limits<T>::max())) {}
 
   BCOS_INLINE void operator()(const Streams<T>& s, std::size_t i) const {
-    if (ahead_ != 0) {
+    if (ahead_ != 0 && i % (64 / sizeof(T)) == 0) {
       __builtin_prefetch(s.g + i + ahead_);
       if constexpr (kMomentum) __builtin_prefetch(s.m + i + ahead_, 1);
     }

@@ -52,8 +52,7 @@ class BusyNeighbour {
   BusyNeighbour() : child_(fork()) {
     if (child_ == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
-      for (volatile std::uint64_t spin = 0;; spin = spin + 1) {
-      }
+      for (;;) asm volatile("");
     }
     rest();
   }
