@@ -36,8 +36,8 @@ struct Recipe {
 };
 inline constexpr std::size_t kRecipes = 2 * kEstimates * kRules;
 
-/// No |d|/sqrt(v) that is longer is used. C-bounded methods stay below 10; states that do not belong
-/// together (an Adam v far too small for its m) would give infinite steps.
+/// No |d|/sqrt(v) that is longer is used. C-bounded methods stay below 10; states that do not
+/// belong together (an Adam v far too small for its m) would give infinite steps.
 inline constexpr double kMostAmplified = 1e20;
 
 /// Everything an estimator but constant and oracle computes is v = p A + q B, with

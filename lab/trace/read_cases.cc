@@ -50,8 +50,9 @@ const Json& own_or_default(const Json& trace_case, const Json& file, const char*
 void check_length(std::size_t received, std::size_t expected, std::string_view key,
                   const std::string& name) {
   if (received != expected) {
-    throw fail(ErrorCode::mismatch, kWhere, "expected {} entries in {} of case '{}' but received {}",
-               expected, key, name, received);
+    throw fail(ErrorCode::mismatch, kWhere,
+               "expected {} entries in {} of case '{}' but received {}", expected, key, name,
+               received);
   }
 }
 

@@ -66,7 +66,8 @@ std::vector<TraceStep> replay_in(const TraceCase& given, const ReplayOptions& op
     step.alpha = given.alpha[t];
     step.skipped = !given.grads[t];
     std::vector<T> g, oracle;
-    std::vector<T> seen_g(x.size()), seen_d(x.size()), seen_v(blocks.count()), seen_update(x.size());
+    std::vector<T> seen_g(x.size()), seen_d(x.size()), seen_v(blocks.count()),
+        seen_update(x.size());
     Gradient gradient;
     if (given.grads[t]) {
       g = narrowed<T>(*given.grads[t]);

@@ -176,10 +176,10 @@ TYPED_TEST(EveryKernel, SumsAndAppliesBlocksWithTheBitsOfTheScalarOne) {
         for (const bool momentum : {false, true}) {
           for (const bool with_u : {false, true}) {
             const auto apply = [&](const Kernels<T>& which) {
-              return written(inputs, n % kMisalignments, true, false,
-                             [&](const Streams<T>& s, std::size_t k) {
-                               which.apply[momentum][with_u](given.c, s, k, T(0.37), T(momentum ? 4 : 1), 0);
-                             });
+              return written(
+                  inputs, n % kMisalignments, true, false, [&](const Streams<T>& s, std::size_t k) {
+                    which.apply[momentum][with_u](given.c, s, k, T(0.37), T(momentum ? 4 : 1), 0);
+                  });
             };
             ASSERT_TRUE(same_bits(apply(scalar), apply(kernels)))
                 << name(target) << ", n " << n << ", " << given.what;
