@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "bcos/methods.hpp"
 #include "bcos/text.hpp"
@@ -137,7 +139,12 @@ INSTANTIATE_TEST_SUITE_P(OfAnySize, AHugePair,
                                            Fault{"bcos_m", 1e20}, Fault{"bcos_m", 1e21},
                                            Fault{"bcos_c", 1e19}, Fault{"bcos_c", 1e20},
                                            Fault{"bcos_c", 1e21}, Fault{"bcosw_c", 3e38},
-                                           Fault{"bcosw_c@paper", 1e21}));
+                                           Fault{"bcosw_c@paper", 1e21}),
+                         [](const auto& row) {
+                           std::string name = row.param.id;
+                           std::replace(name.begin(), name.end(), '@', '_');
+                           return name + "_" + std::to_string(row.index);
+                         });
 
 /// v is estimated from the momentum before this step; overwriting m first gives another number.
 TEST(TheConditionalEstimate, ReadsTheMomentumBeforeTheStep) {
