@@ -209,11 +209,14 @@ int bcos_plan_create(const char* const* methods, size_t method_count,
     if (parameter_count > 0) required(parameters, kWhere, "parameters");
     const bcos::OptimizerOptions chosen = bcos::c::options(options, kWhere);
     std::vector<bcos::Method> groups;
+    groups.reserve(method_count);
     for (std::size_t k = 0; k < method_count; ++k) {
       groups.push_back(bcos::c::method(methods[k], kWhere));
     }
     std::vector<bcos::Parameter> list;
     std::vector<std::size_t> ranks;
+    list.reserve(parameter_count);
+    ranks.reserve(parameter_count);
     for (std::size_t i = 0; i < parameter_count; ++i) {
       const bcos_parameter given = element(parameters, i, kNoParameter, kWhere, "bcos_parameter");
       list.push_back({tensor_view(given.x, kWhere), tensor_view(given.m, kWhere),

@@ -151,6 +151,7 @@ class Optimizer::Impl {
     const auto found = by_name_.find(std::string(name));
     if (found != by_name_.end()) return {found->second};
     std::vector<std::string_view> known;
+    known.reserve(parameters_.size());
     for (const OwnedParameter& parameter : parameters_) known.emplace_back(parameter.name);
     throw fail("find", "expected a known parameter but received '{}': did you mean '{}'?", name,
                nearest(name, known));
@@ -197,6 +198,7 @@ class Optimizer::Impl {
 
   void make_plan() {
     std::vector<Parameter> views;
+    views.reserve(parameters_.size());
     for (const OwnedParameter& parameter : parameters_) {
       views.push_back(view_of(parameter, parameter.group));
     }

@@ -32,8 +32,8 @@ Array::Array(std::size_t bytes, std::uint64_t seed, const void* distance_from)
     offset = (reinterpret_cast<std::uintptr_t>(distance_from) - start) % kAlias;
   }
   data_ = static_cast<std::byte*>(mapping_) + offset;
-  const std::uintptr_t first = (start + offset) / kPage * kPage;
-  madvise(reinterpret_cast<void*>(first), bytes, MADV_HUGEPAGE);
+  // The kernel wants the start of a page; the mapping is one.
+  madvise(static_cast<std::byte*>(mapping_) + offset / kPage * kPage, bytes, MADV_HUGEPAGE);
 }
 
 Array::~Array() {

@@ -92,7 +92,7 @@ std::vector<Goal> speed_goals() {
   for (const int threads : {1, 0}) {
     const std::string on = threads == 1 ? "1 thread" : "all threads";
     const auto add = [&](const std::string& what, double to_reach, auto measure) {
-      goals.push_back({what + ", " + on, to_reach, measure});
+      goals.push_back({fmt::format("{}, {}", what, on), to_reach, measure});
     };
     add("bcosw_c over its limit, 1e7", 1.06,
         [=](int pairs) { return against_limit(bcosw_c, kMemoryBound, threads, pairs); });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <vector>
@@ -24,7 +25,8 @@ struct Quartiles {
 inline Quartiles quartiles_of(std::vector<double> sample) {
   std::ranges::sort(sample);
   const auto at = [&](double share) {
-    return sample[static_cast<std::size_t>(share * static_cast<double>(sample.size() - 1) + 0.5)];
+    return sample[static_cast<std::size_t>(
+        std::lround(share * static_cast<double>(sample.size() - 1)))];
   };
   return {at(0.25), at(0.5), at(0.75)};
 }

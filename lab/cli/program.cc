@@ -112,6 +112,7 @@ CLI::App& Program::add(const std::string& name, const std::string& summary,
 
 std::vector<std::string> Program::command_names() const {
   std::vector<std::string> names;
+  names.reserve(runs_.size());
   for (const auto& [name, run] : runs_) names.push_back(name);
   return names;
 }

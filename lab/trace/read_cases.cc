@@ -11,8 +11,7 @@ namespace {
 constexpr std::string_view kWhere = "trace";
 
 /// A value, or the value that a name at the top level (or in one of its tables) stands for.
-const Json& resolved(const Json& value, const Json& names, std::string_view key,
-                     const std::string& name) {
+Json resolved(const Json& value, const Json& names, std::string_view key, const std::string& name) {
   if (!value.is_string()) return value;
   const auto found = names.find(value.get<std::string>());
   if (found == names.end()) {
@@ -93,7 +92,7 @@ TraceCase read_case(const Json& entry, const Json& file) {
   const std::size_t n = result.x0.size();
   const std::size_t steps = result.alpha.size();
 
-  const Json& grads =
+  const Json grads =
       resolved(config.contains("grads") ? config["grads"] : Json("G"), file, "grads", result.name);
   if (!grads.is_array()) {
     throw fail(kWhere, "expected grads of case '{}' as a list of gradients but received {}",
