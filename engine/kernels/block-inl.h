@@ -90,8 +90,8 @@ class SumStep {
         u_(sums.u) {}
 
   BCOS_INLINE void operator()(const Streams<T>& s, std::size_t i) {
-    __builtin_prefetch(s.x + i, 1);
-    if constexpr (kLanes * sizeof(T) > 64) __builtin_prefetch(s.x + i + 8, 1);
+    prefetch_ahead<kLanes>(s.g, i);
+    if constexpr (kMomentum) prefetch_ahead<kLanes>(s.m, i);
     for (std::size_t j = 0; j < LaneSums::kVectors; ++j) {
       const auto value = inputs_.read(s, i + j * LaneSums::kVector);
       if constexpr (reads_m(kEstimate)) {
@@ -122,9 +122,10 @@ class SumStep {
   LaneSums a_, b_, u_;
 };
 
+/// From element i on, a multiple of 16.
 template <class T, class Step>
-BCOS_INLINE void walk_sums(Step step, const Streams<T>& s, std::size_t n, Sums& sums) {
-  std::size_t i = 0;
+BCOS_INLINE void walk_sums(Step step, const Streams<T>& s, std::size_t i, std::size_t n,
+                           Sums& sums) {
   for (; i + kLanes <= n; i += kLanes) step(s, i);
   if (i < n) {
     const PaddedTail<T, kLanes> tail(s.from(i), n - i);
@@ -133,14 +134,13 @@ BCOS_INLINE void walk_sums(Step step, const Streams<T>& s, std::size_t n, Sums& 
   step.put(sums);
 }
 
-template <class T, bool kMomentum, Estimate kEstimate, StepRule kRule>
+template <class T, bool kMomentum, Estimate kEstimate, bool kU>
 void add_sums(const Coefficients<T>& c, const Streams<T>& s, std::size_t n, double scale,
               Sums& sums) {
-  constexpr bool kU = kRule == StepRule::two_est;
   if (nothing_special(c) && scale == 1) {
-    walk_sums(SumStep<T, kMomentum, kEstimate, kU, true>(c, scale, sums), s, n, sums);
+    walk_sums(SumStep<T, kMomentum, kEstimate, kU, true>(c, scale, sums), s, 0, n, sums);
   } else {
-    walk_sums(SumStep<T, kMomentum, kEstimate, kU, false>(c, scale, sums), s, n, sums);
+    walk_sums(SumStep<T, kMomentum, kEstimate, kU, false>(c, scale, sums), s, 0, n, sums);
   }
 }
 
@@ -151,19 +151,14 @@ class ApplyStep {
   using N = Pack<D>;
   static constexpr std::size_t kStride = lanes_of<D>();
 
-  BCOS_INLINE ApplyStep(const Coefficients<T>& c, T gamma, T scale, std::size_t ahead)
+  BCOS_INLINE ApplyStep(const Coefficients<T>& c, T gamma, T scale)
       : inputs_(c),
-        ahead_(ahead),
         keep_(splat(D(), c.keep)),
         gamma_(splat(D(), gamma)),
         scale_(splat(D(), scale)),
         largest_(splat(D(), std::numeric_limits<T>::max())) {}
 
   BCOS_INLINE void operator()(const Streams<T>& s, std::size_t i) const {
-    if (ahead_ != 0 && i % (64 / sizeof(T)) == 0) {
-      __builtin_prefetch(s.g + i + ahead_);
-      if constexpr (kMomentum) __builtin_prefetch(s.m + i + ahead_, 1);
-    }
     const auto value = inputs_.read(s, i);
     // Numbers near the end of the range have a gamma so small that it comes with a scale.
     const N d = kMomentum && !kPlain ? no_overflow(value) : value.d;
@@ -191,19 +186,40 @@ class ApplyStep {
   }
 
   Inputs inputs_;
-  std::size_t ahead_;
   N keep_, gamma_, scale_, largest_;
 };
 
 template <class T, bool kMomentum, bool kU>
-void apply(const Coefficients<T>& c, const Streams<T>& s, std::size_t n, T gamma, T scale,
-           std::size_t ahead) {
+void apply(const Coefficients<T>& c, const Streams<T>& s, std::size_t n, T gamma, T scale) {
   using D = FullTag<T>;
   if (nothing_special(c) && scale == 1 && !s.tapped) {
-    walk(ApplyStep<D, kMomentum, kU, true>(c, gamma, scale, ahead), s, n);
+    walk(ApplyStep<D, kMomentum, kU, true>(c, gamma, scale), s, n);
   } else {
-    walk(ApplyStep<D, kMomentum, kU, false>(c, gamma, scale, ahead), s, n);
+    walk(ApplyStep<D, kMomentum, kU, false>(c, gamma, scale), s, n);
   }
+}
+
+template <class T, bool kMomentum, Estimate kEstimate, bool kU>
+void sweep(const Coefficients<T>& c, const Streams<T>& s, std::size_t n, T gamma, T scale,
+           const Coefficients<T>& next_c, const Streams<T>& next, Sums& sums) {
+  const bool plain = nothing_special(c) && nothing_special(next_c) && scale == 1;
+  if (!plain || s.tapped || s.tiled) {
+    apply<T, kMomentum, kU>(c, s, n, gamma, scale);
+    add_sums<T, kMomentum, kEstimate, kU>(next_c, next, n, 1.0, sums);
+    return;
+  }
+  using Apply = ApplyStep<FullTag<T>, kMomentum, kU, true>;
+  const Apply apply(c, gamma, scale);
+  SumStep<T, kMomentum, kEstimate, kU, true> sum(next_c, 1.0, sums);
+  std::size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    prefetch_ahead<kLanes>(s.x, i);
+    // Loads first: rows often lie a multiple of 4 KB apart, where a load waits for the store.
+    sum(next, i);
+    for (std::size_t j = 0; j < kLanes; j += Apply::kStride) apply(s, i + j);
+  }
+  if (i < n) walk_dense(apply, s.from(i), n - i);
+  walk_sums(sum, next, i, n, sums);
 }
 
 template <class T>

@@ -193,6 +193,13 @@ class PlainStep {
     T* v;
   };
 
+  BCOS_INLINE void prefetch(const Memory& at, std::size_t i) const {
+    prefetch_ahead<2 * kStride>(at.x, i);
+    prefetch_ahead<2 * kStride>(at.g, i);
+    if constexpr (kMomentum) prefetch_ahead<2 * kStride>(at.m, i);
+    if constexpr (keeps_v(kEstimate)) prefetch_ahead<2 * kStride>(at.v, i);
+  }
+
   /// Everything of a vector but its last steps, which only numbers in range may take.
   struct Moment {
     N d;
@@ -249,6 +256,7 @@ BCOS_INLINE std::size_t run_plain(const Plain& plain, const typename Plain::Memo
                                   std::size_t i, std::size_t end) {
   constexpr std::size_t L = Plain::kStride;
   for (; i < end; i += 2 * L) {
+    plain.prefetch(at, i);
     const auto first = plain.moment(at, i);
     const auto second = plain.moment(at, i + L);
     if (!plain.in_range(first, second)) break;

@@ -132,9 +132,9 @@ struct Sums {
 
 /// The lanes of a run, added in a fixed tree.
 inline double combine(const double (&lanes)[kLanes]) {
-  double sum[kLanes];
-  for (std::size_t i = 0; i < kLanes; ++i) sum[i] = lanes[i];
-  for (std::size_t half = kLanes / 2; half > 0; half /= 2) {
+  double sum[kLanes / 2];
+  for (std::size_t i = 0; i < kLanes / 2; ++i) sum[i] = lanes[i] + lanes[i + kLanes / 2];
+  for (std::size_t half = kLanes / 4; half > 0; half /= 2) {
     for (std::size_t i = 0; i < half; ++i) sum[i] += sum[i + half];
   }
   return sum[0];
@@ -145,13 +145,15 @@ struct Kernels {
   /// One-coordinate blocks: the whole step.
   using Coordinate = void (*)(const Coefficients<T>&, const Streams<T>&, std::size_t n);
   /// Adds n elements of a block, times `scale`, to the sums; n is a multiple of 16 but at the end.
-  /// Prefetches x for the sweep that follows.
   using AddSums = void (*)(const Coefficients<T>&, const Streams<T>&, std::size_t n, double scale,
                            Sums&);
-  /// x = keep x - gamma (scale d) on a piece of a block, and the new m and u. Prefetches what lies
-  /// `ahead` elements further on, if not 0.
-  using Apply = void (*)(const Coefficients<T>&, const Streams<T>&, std::size_t n, T gamma, T scale,
-                         std::size_t ahead);
+  /// x = keep x - gamma (scale d) on a piece of a block, and the new m and u.
+  using Apply = void (*)(const Coefficients<T>&, const Streams<T>&, std::size_t n, T gamma,
+                         T scale);
+  /// Applies to n elements of a block and adds as many of the next one to the sums, in one loop:
+  /// memory then sees steady streams.
+  using Sweep = void (*)(const Coefficients<T>&, const Streams<T>&, std::size_t n, T gamma, T scale,
+                         const Coefficients<T>& next_c, const Streams<T>& next, Sums&);
   /// Adds squares of n gradients, times `scale`, to the lanes.
   using AddSquares = void (*)(const T* g, std::size_t n, double scale, double (&lanes)[kLanes]);
   /// The same streams as a step (m, v where not null) with trivial arithmetic: the memory limit.
@@ -160,6 +162,7 @@ struct Kernels {
   Coordinate coordinate[kRecipes] = {};
   AddSums add_sums[kRecipes] = {};
   Apply apply[2][2] = {};  ///< [momentum][u]
+  Sweep sweep[kRecipes] = {};
   AddSquares add_squares = nullptr;
   Limit limit = nullptr;
 };

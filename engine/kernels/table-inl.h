@@ -9,7 +9,9 @@ constexpr void fill_recipe(Kernels<T>& table) {
   if constexpr (!(needs_momentum && !kMomentum) && !two_est_without_average) {
     table.coordinate[index] = &coordinate<T, kMomentum, kEstimate, kRule>;
     if constexpr (needs_sums(kEstimate)) {
-      table.add_sums[index] = &add_sums<T, kMomentum, kEstimate, kRule>;
+      constexpr bool kU = kRule == StepRule::two_est;
+      table.add_sums[index] = &add_sums<T, kMomentum, kEstimate, kU>;
+      table.sweep[index] = &sweep<T, kMomentum, kEstimate, kU>;
     }
   }
 }

@@ -18,12 +18,14 @@ struct BlockSums {
   double u = 0;  ///< |u|^2
 };
 
+inline BlockSums combined(const kernels::Sums& sums) {
+  return {kernels::combine(sums.a), kernels::combine(sums.b), kernels::combine(sums.u)};
+}
+
 /// Sums of a block, collected chunk by chunk.
 class BlockSummer {
  public:
-  void add(const kernels::Sums& chunk) {
-    add(BlockSums{kernels::combine(chunk.a), kernels::combine(chunk.b), kernels::combine(chunk.u)});
-  }
+  void add(const kernels::Sums& chunk) { add(combined(chunk)); }
   void add(const BlockSums& chunk) {
     a_.add(chunk.a);
     b_.add(chunk.b);
@@ -34,6 +36,24 @@ class BlockSummer {
  private:
   PairwiseSum a_, b_, u_;
 };
+
+/// Sums of a block of n elements. AddChunk is a function (first, count, sums) that adds some of
+/// them.
+template <class AddChunk>
+BlockSums sum_in_chunks(std::uint64_t n, const AddChunk& add_chunk) {
+  if (n <= kSumChunk) {
+    kernels::Sums only;
+    add_chunk(0, n, only);
+    return combined(only);
+  }
+  BlockSummer total;
+  for (std::uint64_t i = 0; i < n; i += kSumChunk) {
+    kernels::Sums chunk;
+    add_chunk(i, std::min(kSumChunk, n - i), chunk);
+    total.add(chunk);
+  }
+  return total.total();
+}
 
 /// A parameter in a step, as its block steps see it.
 template <class T>

@@ -29,43 +29,72 @@ double value_or_zero(const T* pointer) {
 template <class T>
 BlockSums sum_dense(const BlockStep<T>& step, Recipe recipe, const Coefficients<T>& c,
                     const Streams<T>& block, std::uint64_t n, double scale) {
-  BlockSummer total;
-  for (std::uint64_t i = 0; i < n; i += kSumChunk) {
-    kernels::Sums chunk;
-    step.kernels->add_sums[recipe.index()](c, block.from(i), std::min(kSumChunk, n - i), scale,
-                                           chunk);
-    total.add(chunk);
-  }
-  return total.total();
+  const auto add_sums = step.kernels->add_sums[recipe.index()];
+  return sum_in_chunks(n, [&](std::uint64_t i, std::uint64_t count, kernels::Sums& sums) {
+    add_sums(c, block.from(i), count, scale, sums);
+  });
 }
 
 template <class T>
 void apply_move(const BlockStep<T>& step, const BlockMove<T>& move, const Streams<T>& piece,
-                std::uint64_t n, std::uint64_t ahead) {
+                std::uint64_t n) {
   Coefficients<T> c = step.coefficients;
   c.adopt = move.adopt;
   const bool with_u = step.recipe.rule == StepRule::two_est;
   step.kernels->apply[step.recipe.momentum ? 1 : 0][with_u ? 1 : 0](c, piece, n, move.gamma,
-                                                                    move.scale, ahead);
+                                                                    move.scale);
 }
+
+namespace {
+
+/// Moves a block while the next one, as long, is summed.
+template <class T>
+BlockSums sweep(const BlockStep<T>& step, const BlockMove<T>& move, const Streams<T>& block,
+                const Streams<T>& next, std::uint64_t n) {
+  Coefficients<T> c = step.coefficients;
+  c.adopt = move.adopt;
+  const auto sweep_chunk = step.kernels->sweep[step.recipe.index()];
+  return sum_in_chunks(n, [&](std::uint64_t i, std::uint64_t count, kernels::Sums& sums) {
+    sweep_chunk(c, block.from(i), count, move.gamma, move.scale, step.coefficients, next.from(i),
+                sums);
+  });
+}
+
+/// Whether these sums are those that every step of the parameter begins with.
+template <class T>
+bool first_sums(const BlockStep<T>& step, Recipe recipe, const Coefficients<T>& c, double scale) {
+  return recipe.index() == step.recipe.index() && scale == 1 && c.adopt == step.coefficients.adopt;
+}
+
+}  // namespace
 
 template <class T>
 void step_dense_blocks(const BlockStep<T>& step, const BlockShape& blocks,
                        const BoundStreams<T>& streams, std::uint64_t begin, std::uint64_t end) {
   const Streams<T>& base = streams.base;
+  const auto at = [&](std::uint64_t k) { return base.block_from(blocks.index(k, 0)); };
+  bool swept = false;
+  BlockSums first;
+  Streams<T> block = at(begin);
   for (std::uint64_t k = begin; k < end; ++k) {
     const std::uint64_t n = blocks.length(k);
-    const Streams<T> block = base.block_from(blocks.index(k, 0));
     const auto sum = [&](Recipe recipe, const Coefficients<T>& c, double scale) {
+      if (swept && first_sums(step, recipe, c, scale)) return first;
       return sum_dense(step, recipe, c, block, n, scale);
     };
     T* const v = base.v == nullptr ? nullptr : base.v + k;
     const T* const oracle = base.oracle == nullptr ? nullptr : base.oracle + k;
     const BlockMove<T> move =
         BlockStepsize(step, n, sum).move(value_or_zero(v), value_or_zero(oracle));
-    // While a block is moved, memory brings the next one.
-    apply_move(step, move, block, n, k + 1 < end ? n : 0);
     store_v(step, move, v, base.tap_v == nullptr ? nullptr : base.tap_v + k);
+    const Streams<T> next = k + 1 < end ? at(k + 1) : block;
+    swept = k + 1 < end && blocks.length(k + 1) == n && kernels::needs_sums(step.recipe.estimate);
+    if (swept) {
+      first = sweep(step, move, block, next, n);
+    } else {
+      apply_move(step, move, block, n);
+    }
+    block = next;
   }
 }
 
@@ -73,9 +102,8 @@ template <class T>
 BlockMove<T> large_block_move(const BlockStep<T>& step, const Streams<T>& block, std::uint64_t n,
                               std::span<const BlockSums> chunks, T* v, T* tap_v, const T* oracle) {
   const auto sum = [&](Recipe recipe, const Coefficients<T>& c, double scale) {
-    const bool summed = recipe.index() == step.recipe.index() && scale == 1 &&
-                        c.adopt == step.coefficients.adopt && !chunks.empty();
-    if (!summed) return sum_dense(step, recipe, c, block, n, scale);
+    if (chunks.empty() || !first_sums(step, recipe, c, scale))
+      return sum_dense(step, recipe, c, block, n, scale);
     BlockSummer total;
     for (const BlockSums& chunk : chunks) total.add(chunk);
     return total.total();
@@ -131,9 +159,7 @@ class GatheredBlocks {
     }
     for (std::uint64_t b = 0; b < count_; ++b) {
       const auto sum = [&](Recipe recipe, const Coefficients<T>& c, double scale) {
-        const bool summed = recipe.index() == step_.recipe.index() && scale == 1 &&
-                            c.adopt == step_.coefficients.adopt;
-        if (summed) return together[b];
+        if (first_sums(step_, recipe, c, scale)) return together[b];
         BlockSums alone[kGatheredTogether];
         sum_blocks(recipe, c, scale, b, b + 1, alone);
         return alone[b];
@@ -231,7 +257,7 @@ void step_gathered_blocks(const BlockStep<T>& step, const BlockShape& blocks,
   template BlockSums sum_dense(const BlockStep<T>&, Recipe, const Coefficients<T>&,               \
                                const Streams<T>&, std::uint64_t, double);                         \
   template void apply_move(const BlockStep<T>&, const BlockMove<T>&, const Streams<T>&,           \
-                           std::uint64_t, std::uint64_t);                                         \
+                           std::uint64_t);                                                        \
   template void step_dense_blocks(const BlockStep<T>&, const BlockShape&, const BoundStreams<T>&, \
                                   std::uint64_t, std::uint64_t);                                  \
   template BlockMove<T> large_block_move(const BlockStep<T>&, const Streams<T>&, std::uint64_t,   \

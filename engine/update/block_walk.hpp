@@ -47,6 +47,6 @@ BlockMove<T> large_block_move(const BlockStep<T>& step, const kernels::Streams<T
                               const T* oracle);
 template <class T>
 void apply_move(const BlockStep<T>& step, const BlockMove<T>& move,
-                const kernels::Streams<T>& piece, std::uint64_t n, std::uint64_t ahead = 0);
+                const kernels::Streams<T>& piece, std::uint64_t n);
 
 }  // namespace bcos

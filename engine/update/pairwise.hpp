@@ -32,7 +32,7 @@ class PairwiseSum {
 
  private:
   std::uint64_t count_ = 0;
-  double partial_[64] = {};
+  double partial_[64];  ///< not set where count_ has no bit: a sum is made for every block
 };
 
 }  // namespace bcos

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::uint64_t kTask = TaskList::kTaskElements;
 
-/// Arrays below this share an arena.
+/// Arrays below this share the arena of their kind: a program makes its parameters one after the
+/// other, then its gradients, then its states.
 constexpr std::uint64_t kSmallBytes = 64 * 1024;
 
 void fill_in(void* data, DType dtype, std::uint64_t n, std::uint64_t seed) {
@@ -29,9 +30,10 @@ StepRunner::StepRunner(const Method& method, DType dtype,
   std::uint64_t small = 0;
   for (const auto& shape : shapes) {
     const std::uint64_t bytes = element_count(shape) * bytes_of(dtype);
-    small += bytes < kSmallBytes ? 5 * (bytes + 64) : kSmallBytes;
+    if (bytes < kSmallBytes) small += bytes + 64;
   }
-  arena_.emplace(small, options.seed);
+  arenas_.reserve(5);
+  for (std::uint64_t k = 0; k < 5; ++k) arenas_.emplace_back(small, options.seed + k);
   std::vector<Parameter> parameters;
   std::uint64_t seed = options.seed * 1'000'003;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
@@ -41,21 +43,22 @@ StepRunner::StepRunner(const Method& method, DType dtype,
     const std::uint64_t n = element_count(shapes[i]);
     elements_ += n;
     Parameter parameter;
-    parameter.x = take(tensor, n, seed++, true, nullptr);
+    parameter.x = take(tensor, arenas_[0], n, seed++, true, nullptr);
     parameter.x.shape = tensor.shape;
-    const TensorView gradient = take(tensor, n, seed++, true, nullptr);
+    const TensorView gradient = take(tensor, arenas_[1], n, seed++, true, nullptr);
     gradients_.push_back({.data = gradient.data});
     const void* distance = options.worst_placement ? parameter.x.data : nullptr;
-    const auto state = [&](bool kept, std::uint64_t count, Dims shape) {
+    const auto state = [&](bool kept, Arena& arena, std::uint64_t count, Dims shape) {
       TensorView view;
-      if (kept) view = take(tensor, count, seed++, false, distance);
+      if (kept) view = take(tensor, arena, count, seed++, false, distance);
       view.dtype = dtype;
       view.shape = shape;
       return view;
     };
-    parameter.m = state(kinds.m, n, tensor.shape);
-    parameter.v = state(kinds.v, static_cast<std::uint64_t>(tensor.blocks[0]), tensor.blocks);
-    parameter.u = state(kinds.u, n, tensor.shape);
+    parameter.m = state(kinds.m, arenas_[2], n, tensor.shape);
+    parameter.v =
+        state(kinds.v, arenas_[3], static_cast<std::uint64_t>(tensor.blocks[0]), tensor.blocks);
+    parameter.u = state(kinds.u, arenas_[4], n, tensor.shape);
     parameters.push_back(parameter);
   }
   plan_.emplace(std::span(&method, 1), parameters,
@@ -63,12 +66,12 @@ StepRunner::StepRunner(const Method& method, DType dtype,
   step();
 }
 
-TensorView StepRunner::take(Tensor& tensor, std::uint64_t elements, std::uint64_t seed, bool filled,
-                            const void* distance_from) {
+TensorView StepRunner::take(Tensor& tensor, Arena& arena, std::uint64_t elements,
+                            std::uint64_t seed, bool filled, const void* distance_from) {
   const std::uint64_t bytes = elements * bytes_of(dtype_);
   void* data = nullptr;
   if (bytes < kSmallBytes && distance_from == nullptr) {
-    data = arena_->take(bytes);
+    data = arena.take(bytes);
   } else {
     data = tensor.arrays.emplace_back(bytes, seed, distance_from).as<void>();
   }

@@ -31,14 +31,14 @@ class StepRunner {
   struct Tensor {
     std::vector<std::int64_t> shape;
     std::vector<std::int64_t> blocks;
-    std::vector<Array> arrays;  ///< large ones; small ones are in the arena
+    std::vector<Array> arrays;  ///< large ones; small ones are in the arenas
   };
-  TensorView take(Tensor& tensor, std::uint64_t elements, std::uint64_t seed, bool filled,
-                  const void* distance_from);
+  TensorView take(Tensor& tensor, Arena& arena, std::uint64_t elements, std::uint64_t seed,
+                  bool filled, const void* distance_from);
 
   DType dtype_;
   std::uint64_t elements_ = 0;
-  std::optional<Arena> arena_;
+  std::vector<Arena> arenas_;  ///< of x, g, m, v, u
   std::vector<Tensor> tensors_;
   std::vector<Gradient> gradients_;
   std::vector<std::uint64_t> steps_;

@@ -44,6 +44,9 @@ std::vector<Case<T>> coefficient_cases() {
     cases.push_back({coefficients<T>(numbers, StepRule::sqrt), range, what});
   };
   add(3, "plain");
+  numbers.factor = 1;
+  add(3, "the gradient as it comes");
+  numbers.factor = 0.75;
   add(extreme, "huge and tiny with eps_root");
   numbers.eps_root = 0;
   add(extreme, "huge and tiny without eps");
@@ -148,8 +151,8 @@ TYPED_TEST(EveryKernel, GivesTheBitsOfTheScalarOneAtEveryLength) {
 }
 
 TYPED_TEST(EveryKernel, GivesTheSameBitsThroughTiles) {
-  check_coordinate_kernels<TypeParam>(60, 68, true);
-  check_coordinate_kernels<TypeParam>(128, 130, true);
+  check_coordinate_kernels<TypeParam>(254, 258, true);
+  check_coordinate_kernels<TypeParam>(512, 513, true);
 }
 
 TYPED_TEST(EveryKernel, SumsAndAppliesBlocksWithTheBitsOfTheScalarOne) {
@@ -175,15 +178,72 @@ TYPED_TEST(EveryKernel, SumsAndAppliesBlocksWithTheBitsOfTheScalarOne) {
         }
         for (const bool momentum : {false, true}) {
           for (const bool with_u : {false, true}) {
-            const auto apply = [&](const Kernels<T>& which) {
-              return written(
-                  inputs, n % kMisalignments, true, false, [&](const Streams<T>& s, std::size_t k) {
-                    which.apply[momentum][with_u](given.c, s, k, T(0.37), T(momentum ? 4 : 1), 0);
-                  });
-            };
-            ASSERT_TRUE(same_bits(apply(scalar), apply(kernels)))
-                << name(target) << ", n " << n << ", " << given.what;
+            for (const bool tapped : {false, true}) {
+              const auto apply = [&](const Kernels<T>& which) {
+                return written(inputs, n % kMisalignments, tapped, false,
+                               [&](const Streams<T>& s, std::size_t k) {
+                                 which.apply[momentum][with_u](given.c, s, k, T(0.37),
+                                                               T(tapped ? 4 : 1));
+                               });
+              };
+              ASSERT_TRUE(same_bits(apply(scalar), apply(kernels)))
+                  << name(target) << ", n " << n << ", " << given.what;
+            }
           }
+        }
+      }
+    }
+  }
+}
+
+/// The scalar kernels say what a sweep is: apply to one block, add the sums of the next.
+template <class T>
+std::vector<T> applied_then_summed(const Kernels<T>& scalar, std::size_t recipe,
+                                   const Case<T>& given, const Inputs<T>& block,
+                                   const Inputs<T>& next, bool tapped, Sums& sums) {
+  const bool momentum = recipe >= kRecipes / 2;
+  const bool with_u = recipe % kRules == static_cast<std::size_t>(StepRule::two_est);
+  std::vector<T> moved = written(block, 0, tapped, false, [&](const Streams<T>& s, std::size_t n) {
+    scalar.apply[momentum][with_u](given.c, s, n, T(0.37), T(1));
+  });
+  written(next, 0, tapped, false, [&](const Streams<T>& s, std::size_t n) {
+    scalar.add_sums[recipe](given.c, s, n, 1.0, sums);
+  });
+  return moved;
+}
+
+TYPED_TEST(EveryKernel, SweepsOneBlockWhileItSumsTheNext) {
+  using T = TypeParam;
+  const Kernels<T>& scalar = kernels_of<T>(Target::scalar);
+  for (const Case<T>& given : coefficient_cases<T>()) {
+    for (std::size_t n = 0; n <= 2 * kLanes + 3; ++n) {
+      const Inputs<T> block(n, std::min(given.range, 100), 2 * n);
+      const Inputs<T> next(n, std::min(given.range, 100), 2 * n + 1);
+      for (std::size_t recipe = 0; recipe < kRecipes; ++recipe) {
+        if (scalar.sweep[recipe] == nullptr) continue;
+        const bool tapped = n % 2 == 1;
+        Sums expected_sums;
+        const std::vector<T> expected =
+            applied_then_summed(scalar, recipe, given, block, next, tapped, expected_sums);
+        for (const Target target : available_targets()) {
+          Sums sums;
+          std::vector<T> moved;
+          const std::vector<T> untouched = written(
+              next, n % kMisalignments, tapped, false, [&](const Streams<T>& s, std::size_t) {
+                moved = written(block, 0, tapped, false, [&](const Streams<T>& b, std::size_t k) {
+                  kernels_of<T>(target).sweep[recipe](given.c, b, k, T(0.37), T(1), given.c, s,
+                                                      sums);
+                });
+              });
+          ASSERT_TRUE(same_bits(moved, expected))
+              << name(target) << ", recipe " << recipe << ", n " << n << ", " << given.what;
+          ASSERT_TRUE(
+              same_bits(std::vector<double>{combine(sums.a), combine(sums.b), combine(sums.u)},
+                        std::vector<double>{combine(expected_sums.a), combine(expected_sums.b),
+                                            combine(expected_sums.u)}))
+              << name(target) << ", recipe " << recipe << ", n " << n << ", " << given.what;
+          ASSERT_TRUE(same_bits(
+              untouched, written(next, 0, tapped, false, [](const Streams<T>&, std::size_t) {})));
         }
       }
     }
