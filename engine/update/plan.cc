@@ -110,8 +110,9 @@ void Plan::Impl::check_step(std::span<const Gradient> gradients, std::span<const
       throw fail("update", "expected alpha >= 0 but received {}", alpha);
     }
   }
-  if (!(options.grad_scale > 0) || !std::isfinite(options.grad_scale)) {
-    throw fail("update", "expected grad_scale > 0 but received {}", options.grad_scale);
+  if (options.grad_scale == 0 || !std::isfinite(options.grad_scale)) {
+    throw fail("update", "expected a finite grad_scale other than 0 but received {}",
+               options.grad_scale);
   }
   if (options.max_norm && !(*options.max_norm > 0)) {
     throw fail("update", "expected max_norm > 0 but received {}", *options.max_norm);

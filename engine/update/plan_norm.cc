@@ -25,7 +25,7 @@ double Plan::Impl::gradient_factor(const StepOptions& options, StepReport& repor
     report.skipped = true;
     return 0;
   }
-  const double scaled_norm = std::sqrt(square) / options.grad_scale;
+  const double scaled_norm = std::sqrt(square) / std::abs(options.grad_scale);
   report.norm = scaled_norm / scale;
   double clip = 1;
   if (options.max_norm) {

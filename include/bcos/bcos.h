@@ -157,7 +157,7 @@ BCOS_API int bcos_plan_create(const char* const* methods, size_t method_count,
                               const bcos_options* options, bcos_plan** plan);
 BCOS_API void bcos_plan_destroy(bcos_plan* plan);
 /* gradients and steps: one a parameter, in the plan's order; steps are advanced. Gradients are
- * divided by grad_scale. */
+ * divided by grad_scale; a negative one goes uphill. */
 BCOS_API int bcos_plan_update(bcos_plan* plan, const bcos_gradient* gradients, const double* alphas,
                               uint64_t* steps, double grad_scale, bcos_report* report);
 BCOS_API int bcos_plan_set_numbers(bcos_plan* plan, size_t group, const char* method);

@@ -52,7 +52,7 @@ enum class Guard {
 };
 
 struct StepOptions {
-  double grad_scale = 1.0;              ///< gradients are divided by it, > 0
+  double grad_scale = 1.0;              ///< gradients are divided by it; negative: go uphill
   std::optional<double> max_norm = {};  ///< clip the norm over all gradients of the call, > 0
   Guard guard = Guard::propagate;
 };

@@ -1,7 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <chrono>
-
 #include "tests/engine/safetensors/hostile_files.hpp"
 #include "tests/engine/safetensors/support.hpp"
 
@@ -13,11 +11,10 @@ namespace {
 #endif
 
 // Sanitizers make the parser ten times slower.
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer) || \
-    __has_feature(thread_sanitizer)
-constexpr int kMany = 100'000;
-#else
+#ifdef NDEBUG
 constexpr int kMany = 1'000'000;
+#else
+constexpr int kMany = 100'000;  // unoptimised or sanitized
 #endif
 
 TEST(SafetensorsHostileHeader, IsRefusedWithAMessageThatNamesTheFileAndTheFault) {
@@ -75,7 +72,7 @@ TEST(SafetensorsUnusualHeader, IsAcceptedWhereTheFormatAllowsIt) {
   }
 }
 
-TEST(SafetensorsManyTensors, AreOpenedInSeconds) {
+TEST(SafetensorsManyTensors, AreOpenedAndFound) {
   const TemporaryDirectory directory;
   const std::string path = directory.file("many.safetensors");
   std::string header = "{";
@@ -84,9 +81,7 @@ TEST(SafetensorsManyTensors, AreOpenedInSeconds) {
               R"(":{"dtype":"U8","shape":[0],"data_offsets":[0,0]})";
   }
   put(path, file_bytes(header + "}"));
-  const auto start = std::chrono::steady_clock::now();
   const File file = File::open(path);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
   EXPECT_EQ(file.tensors().size(), static_cast<std::size_t>(kMany));
   EXPECT_NE(file.find(std::to_string(kMany - 1)), nullptr);
   file.verify();

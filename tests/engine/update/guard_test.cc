@@ -63,6 +63,14 @@ TEST(GradScale, DividesTheGradient) {
   EXPECT_TRUE(same_bits(scaled.everything(), plain.everything()));
 }
 
+TEST(GradScale, BelowZeroGoesUphill) {
+  Stepper<float> uphill(bcosw_c, {1, 2}), downhill(bcosw_c, {1, 2});
+  const auto report = uphill.step({3, -4}, 0.1, {.grad_scale = -1, .max_norm = 10.0});
+  downhill.step({-3, 4}, 0.1);
+  EXPECT_EQ(*report.norm, 5);
+  EXPECT_TRUE(same_bits(uphill.everything(), downhill.everything()));
+}
+
 template <class T>
 void check_guard(T bad) {
   // Body, tail and edges of vectors and chunks.

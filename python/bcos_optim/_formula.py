@@ -1,0 +1,336 @@
+"""One step in torch's operations, written once for single tensors and for lists of them.
+
+Everything is computed on numbers divided by the largest of their block, so that squares neither
+overflow nor vanish: d/sqrt(v) is free of scale.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from ._methods import Method
+
+#: No |d|/sqrt(v) that is longer is used; only an Adam m that does not belong to its v has one.
+MOST_AMPLIFIED = 1e20
+
+
+class Many:
+    """A list of tensors that is computed with like one, by torch's foreach operations."""
+
+    def __init__(self, tensors: list[Tensor]) -> None:
+        self.tensors = tensors
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.tensors[0].dtype
+
+    def __add__(self, other: Any) -> Many:
+        return Many(list(torch._foreach_add(self.tensors, _operand(other))))
+
+    def __sub__(self, other: Any) -> Many:
+        return Many(list(torch._foreach_sub(self.tensors, _operand(other))))
+
+    def __mul__(self, other: Any) -> Many:
+        return Many(list(torch._foreach_mul(self.tensors, _operand(other))))
+
+    def __truediv__(self, other: Any) -> Many:
+        return Many(list(torch._foreach_div(self.tensors, _operand(other))))
+
+    def abs(self) -> Many:
+        return Many(list(torch._foreach_abs(self.tensors)))
+
+    def sqrt(self) -> Many:
+        return Many(list(torch._foreach_sqrt(self.tensors)))
+
+    def maximum(self, other: Many) -> Many:
+        return Many(list(torch._foreach_maximum(self.tensors, other.tensors)))
+
+    def reciprocal(self) -> Many:
+        return Many(list(torch._foreach_reciprocal(self.tensors)))
+
+    def clamp_min(self, bound: float) -> Many:
+        return Many(list(torch._foreach_clamp_min(self.tensors, bound)))
+
+    def clamp_max(self, bound: float) -> Many:
+        return Many(list(torch._foreach_clamp_max(self.tensors, bound)))
+
+    def copy_(self, other: Many) -> None:
+        torch._foreach_copy_(self.tensors, other.tensors)
+
+    def detach(self) -> Many:
+        return Many([tensor.detach() for tensor in self.tensors])
+
+
+def _operand(other: Any) -> Any:
+    return other.tensors if isinstance(other, Many) else other
+
+
+class Blocks(Protocol):
+    """How the elements of a tensor share stepsizes."""
+
+    def sum(self, values: Any) -> Any: ...
+    def largest(self, values: Any) -> Any: ...
+    def spread(self, values: Any, dtype: torch.dtype) -> Any: ...
+    def gain(self) -> Any: ...
+
+
+class Coordinates:
+    """Every element is its own block."""
+
+    def sum(self, values: Any) -> Any:
+        return values
+
+    def largest(self, values: Any) -> Any:
+        return values
+
+    def spread(self, values: Any, dtype: torch.dtype) -> Any:
+        return values
+
+    def gain(self) -> Any:
+        return 1.0
+
+
+class Folded:
+    """Blocks that are the rows of some matrix made of the tensor's elements; sums in float64."""
+
+    def __init__(self, shape: torch.Size, fold: Callable[[Tensor], Tensor], size: int) -> None:
+        self._shape = shape
+        self._fold = fold
+        self._size = size
+
+    def sum(self, values: Tensor) -> Tensor:
+        return self._fold(values).double().sum(dim=1)
+
+    def largest(self, values: Tensor) -> Tensor:
+        folded = self._fold(values)
+        return folded.amax(dim=1) if folded.shape[1] else folded.new_zeros(folded.shape[0])
+
+    def spread(self, values: Tensor, dtype: torch.dtype) -> Tensor:
+        matrix = values.to(dtype).unsqueeze(1).expand(-1, self._size)
+        return self.unfold(matrix)
+
+    def unfold(self, matrix: Tensor) -> Tensor:
+        return matrix.reshape(self._shape)
+
+    def gain(self) -> float:
+        return math.sqrt(self._size)
+
+
+class Columns(Folded):
+    def unfold(self, matrix: Tensor) -> Tensor:
+        return matrix.t().reshape(self._shape)
+
+
+class Lists:
+    """Explicit lists of row-major indices."""
+
+    def __init__(self, shape: torch.Size, lists: list[list[int]], device: torch.device) -> None:
+        self._shape = shape
+        self._count = len(lists)
+        owner = torch.empty(math.prod(shape), dtype=torch.int64)
+        for k, indices in enumerate(lists):
+            owner[torch.tensor(indices, dtype=torch.int64)] = k
+        self._owner = owner.to(device)
+        self._sizes = torch.tensor([len(indices) for indices in lists], device=device)
+
+    def sum(self, values: Tensor) -> Tensor:
+        total = torch.zeros(self._count, dtype=torch.float64, device=values.device)
+        return total.index_add(0, self._owner, values.reshape(-1).double())
+
+    def largest(self, values: Tensor) -> Tensor:
+        most = values.new_zeros(self._count)
+        return most.scatter_reduce(0, self._owner, values.reshape(-1), "amax")
+
+    def spread(self, values: Tensor, dtype: torch.dtype) -> Tensor:
+        return values.to(dtype)[self._owner].reshape(self._shape)
+
+    def gain(self) -> Tensor:
+        return self._sizes.double().sqrt()
+
+
+def blocks_of(method: Method, shape: torch.Size, device: torch.device) -> Blocks:
+    """The blocks of a tensor of this shape; raises where it cannot be cut so."""
+    layout = method.blocks
+    n = math.prod(shape)
+    if layout == "coordinate":
+        return Coordinates()
+    if not isinstance(layout, str):
+        if sorted(i for indices in layout for i in indices) != list(range(n)):
+            raise ValueError(f"Invalid blocks: the lists are no partition of 0..{n - 1}")
+        return Lists(shape, layout, device)
+    if layout == "column":
+        width = shape[-1] if shape else 1
+        return Columns(shape, lambda t: t.reshape(-1, width).t(), n // width if width else 0)
+    count = 1 if layout == "tensor" else (shape[0] if shape else 1)
+    if layout.startswith("heads:"):
+        heads = int(layout.partition(":")[2])
+        if count % heads:
+            raise ValueError(
+                f"Invalid blocks: {layout} does not divide the first dimension of {tuple(shape)}"
+            )
+        count = heads
+    size = n // count if count else 0
+    return Folded(shape, lambda t: t.reshape(count, size), size)
+
+
+def block_count(method: Method, shape: torch.Size) -> int:
+    layout = method.blocks
+    if not isinstance(layout, str):
+        return len(layout)
+    if layout == "tensor":
+        return 1
+    if layout.startswith("heads:"):
+        return int(layout.partition(":")[2])
+    if layout == "coordinate":
+        return math.prod(shape)
+    return shape[0 if layout == "row" else -1] if shape else 1
+
+
+@dataclass
+class Numbers:
+    """The numbers of one step, as Python numbers or as tensors with one element."""
+
+    alpha: Any
+    keep: Any  #: 1 - alpha lambda under decoupled decay
+    lambda_: float  #: of coupled decay
+    beta: Any
+    p: Any  #: v = p A + q B, see docs/methods.md
+    q: Any
+    started: Any  #: 0 where the states begin from the raw gradient of this step, else 1
+
+
+def _one_minus_power(beta: float, j: Any) -> Any:
+    if isinstance(j, Tensor):
+        return -torch.expm1(j * math.log(beta))
+    return -math.expm1(j * math.log(beta))
+
+
+def _corrected(beta: float, t: Any) -> Any:
+    """Adam's bias correction as a smoothing factor that changes with time."""
+    if beta == 0:
+        return 0.0
+    return beta * _one_minus_power(beta, t) / _one_minus_power(beta, t + 1)
+
+
+def numbers_of(method: Method, alpha: Any, t: Any) -> Numbers:
+    """``t``: the parameter's own count of steps, a Python number or a tensor."""
+    beta: Any = method.beta
+    beta_v: Any = method.beta_v
+    decayed = method.lambda_ != 0
+    coupled = method.decay == "coupled" and decayed
+    started: Any = 1.0
+    if method.start == "zero_corrected":
+        beta, beta_v = _corrected(beta, t), _corrected(beta_v, t)
+    elif method.start == "first":
+        begun = (t > 0).to(t.dtype) if isinstance(t, Tensor) else float(t > 0)
+        if coupled and method.coupled_start == "raw":
+            started = begun
+        else:
+            # States that begin from g and then average in g are g.
+            beta, beta_v = beta * begun, beta_v * begun
+    p, q = beta_v, 1 - beta_v
+    if method.estimator == "cond_full":
+        p, q = beta * beta * (2 - beta * beta), (1 - beta) * (1 - beta)
+    elif method.estimator == "cond_simple":
+        p, q = beta * (2 - beta), (1 - beta) * (1 - beta)
+    return Numbers(
+        alpha=alpha,
+        keep=1 - alpha * method.lambda_ if method.decay == "decoupled" and decayed else 1.0,
+        lambda_=method.lambda_ if coupled else 0.0,
+        beta=beta,
+        p=p,
+        q=q,
+        started=started,
+    )
+
+
+def _is_one(number: Any) -> bool:
+    return not isinstance(number, Tensor) and number == 1
+
+
+@dataclass
+class Moved:
+    x: Any
+    m: Any
+    v: Any
+
+
+def moved(method: Method, n: Numbers, blocks: Blocks, x: Any, raw: Any, m: Any, v: Any) -> Moved:
+    """The step on one tensor, or on Many: new parameter, new momentum, new v."""
+    g = raw + x * n.lambda_ if n.lambda_ else raw
+    if not _is_one(n.started):
+        fresh = 1 - n.started
+        m = m * n.started + raw * fresh if m is not None else None
+        v = v * n.started + blocks.sum(raw * raw) * fresh if v is not None else None
+    gain = blocks.gain() if method.block_gain == "sqrt" else 1.0
+
+    if method.estimator == "constant":
+        d = m * n.beta + g * (1 - n.beta) if method.momentum else g
+        root = math.sqrt(method.c + method.eps_root) + method.eps
+        # gain is a number, or one number a block where the blocks are lists
+        move = d * (n.alpha / root)
+        if isinstance(gain, Tensor):
+            move = move * blocks.spread(gain, move.dtype)
+        elif gain != 1:
+            move = move * gain
+        return Moved(_decayed(x, n) - move, d, None)
+
+    dtype = x.dtype
+    scale = _scale(method, blocks, g, m, v)
+    wide = blocks.spread(scale, dtype)
+    g_ = g / wide
+    m_ = m / wide if method.momentum else g_
+    d_ = m_ * n.beta + g_ * (1 - n.beta) if method.momentum else g_
+    estimate = _estimate(method, n, blocks, g_, m_, d_, None if v is None else v / scale / scale)
+    inverse = scale.reciprocal()
+    if method.eps_root:
+        rooted = inverse * math.sqrt(method.eps_root)
+        estimate = estimate + rooted * rooted
+    root = estimate.sqrt()
+    if method.eps:
+        root = root + inverse * method.eps
+    root = root.clamp_min(torch.finfo(dtype).tiny)
+    if isinstance(gain, Tensor) or gain != 1:
+        root = root / gain
+    ratio = d_ / blocks.spread(root, dtype)
+    if method.estimator == "ema_g":
+        ratio = ratio.clamp_min(-MOST_AMPLIFIED).clamp_max(MOST_AMPLIFIED)
+
+    d = m * n.beta + g * (1 - n.beta) if method.momentum else g
+    new_v = None
+    if method.keeps_v:
+        square = blocks.sum(d * d if method.estimator == "ema_d" else g * g)
+        new_v = (v * n.p + square * n.q).clamp_max(torch.finfo(dtype).max)
+    return Moved(_decayed(x, n) - ratio * n.alpha, d, new_v)
+
+
+def _decayed(x: Any, n: Numbers) -> Any:
+    return x if _is_one(n.keep) else x * n.keep
+
+
+def _estimate(method: Method, n: Numbers, blocks: Blocks, g: Any, m: Any, d: Any, v: Any) -> Any:
+    if method.estimator == "instant":
+        return blocks.sum(d * d)
+    if method.estimator == "ema_d":
+        return v * n.p + blocks.sum(d * d) * n.q
+    if method.estimator == "ema_g":
+        return v * n.p + blocks.sum(g * g) * n.q
+    fresh = g + m * n.beta if method.estimator == "cond_full" else g
+    return blocks.sum(m * m) * n.p + blocks.sum(fresh * fresh) * n.q
+
+
+def _scale(method: Method, blocks: Blocks, g: Any, m: Any, v: Any) -> Any:
+    """The largest number that a block's stepsize depends on; never 0."""
+    scale = blocks.largest(g.detach().abs())
+    if method.momentum:
+        scale = scale.maximum(blocks.largest(m.detach().abs()))
+    if v is not None:
+        scale = scale.maximum(v.detach().sqrt())
+    floor = max(math.sqrt(method.eps_root), method.eps, torch.finfo(scale.dtype).tiny)
+    return scale.clamp_min(floor)

@@ -1,0 +1,127 @@
+"""What may be loaded into an optimizer: checked as a whole, before anything is changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from ._formula import block_count
+from ._methods import betas_of, method_of, normalise_group
+from ._tensors import plain_shape, working_dtype
+
+if TYPE_CHECKING:
+    from .optimizer import BCOS
+
+METHOD_OPTIONS = ("mode", "simple", "blocks", "start", "coupled_start")
+
+
+def checked_state_dict(optimizer: BCOS, given: dict[str, Any]) -> dict[str, Any]:
+    """The dict as torch's loader wants it; raises if it does not belong to the optimizer."""
+    groups = [dict(group) for group in given["param_groups"]]
+    mine = optimizer.param_groups
+    if len(groups) != len(mine):
+        raise ValueError(
+            "loaded state dict has a different number of parameter groups: expected "
+            f"{len(mine)}, received {len(groups)}"
+        )
+    state = {index: dict(values) for index, values in given["state"].items()}
+    loaded = {**given, "state": state, "param_groups": groups}
+    for saved, own in zip(groups, mine, strict=True):
+        if "betas" not in saved:
+            _from_authors(saved, own)
+        names = optimizer._names(own)
+        _order_by_name(saved, own)
+        if len(saved["params"]) != len(own["params"]):
+            raise ValueError(
+                "loaded state dict contains a parameter group that doesn't match the size of "
+                f"optimizer's group: expected {len(own['params'])} parameters, received "
+                f"{len(saved['params'])}"
+            )
+        _check_method(saved, own)
+        for index, name, p in zip(saved["params"], names, own["params"], strict=True):
+            if index in state:
+                _check_state(state[index], saved, p, name)
+    return loaded
+
+
+def _from_authors(saved: dict[str, Any], own: dict[str, Any]) -> None:
+    """The authors' groups hold lr, beta, beta2, eps and wd alone."""
+    unknown = [name for name in ("beta", "eps", "wd") if name not in saved]
+    if unknown:
+        raise ValueError(
+            f"loaded state dict is not of BCOS: a parameter group has no {unknown[0]!r}"
+        )
+    full = own["mode"] == "c" and not own["simple"]
+    beta_v = None if full else saved.pop("beta2", None)
+    saved["betas"] = betas_of(saved.pop("beta"), beta_v)
+    saved["weight_decay"] = saved.pop("wd")
+    saved["eps_root"] = 0.0
+    saved.pop("beta2", None)
+    for name, value in own.items():
+        if name not in ("params", "param_names"):
+            saved.setdefault(name, value)
+
+
+def _order_by_name(saved: dict[str, Any], own: dict[str, Any]) -> None:
+    theirs, ours = saved.get("param_names"), own.get("param_names")
+    if not theirs or not ours or theirs == ours:
+        return
+    missing = sorted(set(ours) - set(theirs)) or sorted(set(theirs) - set(ours))
+    if missing:
+        side = "lacks" if missing[0] in ours else "has an unknown"
+        raise ValueError(f"loaded state dict {side} parameter {missing[0]!r}: nothing was changed")
+    place = {name: index for name, index in zip(theirs, saved["params"], strict=True)}
+    saved["params"] = [place[name] for name in ours]
+    saved["param_names"] = list(ours)
+
+
+def _check_method(saved: dict[str, Any], own: dict[str, Any]) -> None:
+    for name in METHOD_OPTIONS:
+        if name in saved and saved[name] != own[name]:
+            raise ValueError(
+                f"loaded state dict is of another method: expected {name}={own[name]!r}, received "
+                f"{saved[name]!r}; nothing was changed (bcos_optim.convert keeps the momentum)"
+            )
+    whole = {**own, **saved}
+    normalise_group(whole)
+    if method_of(whole).estimator != method_of(own).estimator:
+        raise ValueError(
+            "loaded state dict is of another method: expected estimator "
+            f"{method_of(own).estimator}, received {method_of(whole).estimator}"
+        )
+    for name, value in whole.items():
+        if name not in ("params", "param_names"):
+            saved[name] = value
+
+
+def _check_state(state: dict[str, Any], saved: dict[str, Any], p: Tensor, name: str) -> None:
+    method = method_of(saved)
+    expected = {"m": method.momentum, "v": method.keeps_v}
+    for key, kept in expected.items():
+        if kept != (key in state):
+            words = (f"expected {key!r}", "received none") if kept else ("expected none", key)
+            raise ValueError(
+                f"loaded state of parameter {name}: {words[0]}, {words[1]}: it is of another "
+                "method; nothing was changed"
+            )
+        if not kept:
+            continue
+        shape = p.shape
+        if key == "v" and method.blocks != "coordinate":
+            shape = torch.Size((block_count(method, plain_shape(p)),))
+        if tuple(state[key].shape) != tuple(shape):
+            raise ValueError(
+                f"loaded state of parameter {name}: expected {key!r} of shape {tuple(shape)}, "
+                f"received {tuple(state[key].shape)}; nothing was changed"
+            )
+        state[key] = state[key].to(working_dtype(state[key].dtype))
+    # The authors' states have no counter; one that is there has begun.
+    step = state.get("step", 1)
+    dtype = torch.float32 if saved["capturable"] else torch.int64
+    place = p.device if saved["capturable"] else "cpu"
+    if isinstance(step, Tensor):
+        state["step"] = step.to(device=place, dtype=dtype)
+    else:
+        state["step"] = torch.tensor(int(step), dtype=dtype, device=place)

@@ -1,0 +1,56 @@
+"""Views of parameters, gradients and states as plain real tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+try:
+    from torch.distributed.tensor import DTensor
+except ImportError:  # torch without distributed
+    DTensor = None
+
+WORKING = {torch.float16: torch.float32, torch.bfloat16: torch.float32}
+
+
+def is_dtensor(tensor: Tensor) -> bool:
+    return DTensor is not None and isinstance(tensor, DTensor)
+
+
+def working_dtype(dtype: torch.dtype) -> torch.dtype:
+    """What a parameter of this type is computed in, and its state kept in."""
+    return WORKING.get(dtype, dtype)
+
+
+def plain(tensor: Tensor) -> Tensor:
+    """The memory of a tensor as a real, local one: shards as they lie here, complex as pairs."""
+    if is_dtensor(tensor):
+        tensor = tensor.to_local()
+    return torch.view_as_real(tensor) if tensor.is_complex() else tensor
+
+
+def plain_shape(tensor: Tensor) -> torch.Size:
+    local = tensor.to_local() if is_dtensor(tensor) else tensor
+    return torch.Size((*local.shape, 2)) if local.is_complex() else local.shape
+
+
+def check_uncut(param: Tensor, blocks: Any, name: str) -> None:
+    """Raises if a shard of the parameter would cut a block."""
+    if not is_dtensor(param) or blocks == "coordinate":
+        return
+    sharded = [placement.dim for placement in param.placements if placement.is_shard()]
+    partial = any(placement.is_partial() for placement in param.placements)
+    whole = {"row": {0}, "column": {param.dim() - 1}}.get(blocks, set())
+    if partial or any(dim not in whole for dim in sharded):
+        raise ValueError(
+            f"Invalid blocks: {blocks!r} of parameter {name} would be cut by its placement "
+            f"{tuple(param.placements)}; use blocks='coordinate' or shard another dimension"
+        )
+
+
+def state_like(param: Tensor) -> Tensor:
+    """Zeros for a state with one number an element."""
+    dtype = working_dtype(param.dtype)
+    return torch.zeros_like(param, dtype=dtype, memory_format=torch.preserve_format)

@@ -1,0 +1,140 @@
+"""The steps that torch's own operations take, a tensor or a list of tensors at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ._formula import Coordinates, Many, blocks_of, moved, numbers_of
+from ._methods import Method
+from ._tensors import plain, working_dtype
+
+
+@dataclass
+class Entry:
+    """A parameter with everything that its step reads and writes."""
+
+    param: Tensor
+    grad: Tensor
+    m: Tensor | None
+    v: Tensor | None
+    step: Tensor
+
+
+@dataclass
+class TorchStep:
+    """How the entries of one group are stepped."""
+
+    method: Method
+    lr: Any
+    factor: Any  #: on the gradients: maximize, clipping, grad_scale
+    foreach: bool
+    on_device: bool  #: step counters and lr stay tensors: capturable, or being compiled
+    rounded: Callable[[Tensor, Tensor, Tensor], None]  #: is told of 16-bit results
+
+    def run(self, entries: Sequence[Entry]) -> None:
+        if self.foreach and self.method.blocks == "coordinate":
+            for bucket in self._buckets(entries):
+                self._step_many(bucket)
+        else:
+            for entry in entries:
+                self._step_one(entry)
+
+    def _buckets(self, entries: Sequence[Entry]) -> list[list[Entry]]:
+        """Entries that share device, type and numbers."""
+        buckets: dict[Any, list[Entry]] = {}
+        for entry in entries:
+            t = None if self.on_device else int(entry.step)
+            key = (entry.param.device, entry.param.dtype, entry.grad.dtype, t)
+            buckets.setdefault(key, []).append(entry)
+        if not self.on_device:
+            return list(buckets.values())
+        # With counters on the device nothing tells which are equal.
+        return (
+            [[entry] for bucket in buckets.values() for entry in bucket]
+            if self._counts
+            else (list(buckets.values()))
+        )
+
+    @property
+    def _counts(self) -> bool:
+        return self.method.start != "zero"
+
+    def _numbers(self, entry: Entry, dtype: torch.dtype) -> Any:
+        if not self.on_device:
+            return numbers_of(self.method, float(self.lr), int(entry.step))
+        t: Any = entry.step.to(dtype) if self._counts else 1
+        alpha = self.lr
+        if isinstance(alpha, Tensor):
+            alpha = alpha.reshape(()).to(device=entry.param.device, dtype=dtype)
+        return numbers_of(self.method, alpha, t)
+
+    def _step_one(self, entry: Entry) -> None:
+        dtype = working_dtype(plain(entry.param).dtype)
+        x = plain(entry.param)
+        raw = plain(entry.grad).to(dtype)
+        raw = raw if _is_one(self.factor) else raw * self.factor
+        blocks = blocks_of(self.method, x.shape, x.device)
+        after = moved(
+            self.method,
+            self._numbers(entry, dtype),
+            blocks,
+            x.to(dtype),
+            raw,
+            None if entry.m is None else plain(entry.m),
+            None if entry.v is None else plain(entry.v),
+        )
+        self._store(entry, x, after.x, after.m, after.v)
+
+    def _step_many(self, entries: list[Entry]) -> None:
+        xs = [plain(entry.param) for entry in entries]
+        dtype = working_dtype(xs[0].dtype)
+        raw = Many([plain(entry.grad).to(dtype) for entry in entries])
+        raw = raw if _is_one(self.factor) else raw * self.factor
+        ms = [plain(entry.m) for entry in entries if entry.m is not None]
+        vs = [plain(entry.v) for entry in entries if entry.v is not None]
+        after = moved(
+            self.method,
+            self._numbers(entries[0], dtype),
+            Coordinates(),
+            Many([x.to(dtype) for x in xs]),
+            raw,
+            Many(ms) if ms else None,
+            Many(vs) if vs else None,
+        )
+        if dtype != xs[0].dtype:
+            for k, (entry, x) in enumerate(zip(entries, xs, strict=True)):
+                self._store(
+                    entry,
+                    x,
+                    after.x.tensors[k],
+                    after.m.tensors[k] if ms else None,
+                    after.v.tensors[k] if vs else None,
+                )
+            return
+        torch._foreach_copy_(xs, after.x.tensors)
+        if ms:
+            torch._foreach_copy_(ms, after.m.tensors)
+        if vs:
+            torch._foreach_copy_(vs, after.v.tensors)
+        torch._foreach_add_([entry.step for entry in entries], 1)
+
+    def _store(
+        self, entry: Entry, x: Tensor, new_x: Tensor, new_m: Tensor | None, new_v: Tensor | None
+    ) -> None:
+        if new_x.dtype != x.dtype:
+            self.rounded(x, new_x, entry.step)
+        x.copy_(new_x)
+        if entry.m is not None and new_m is not None:
+            plain(entry.m).copy_(new_m)
+        if entry.v is not None and new_v is not None:
+            plain(entry.v).copy_(new_v)
+        entry.step.add_(1)
+
+
+def _is_one(factor: Any) -> bool:
+    return not isinstance(factor, Tensor) and factor == 1
