@@ -191,6 +191,13 @@ int bcos_optimizer_steps(const bcos_optimizer* optimizer, uint64_t id, uint64_t*
   });
 }
 
+int bcos_optimizer_set_steps(bcos_optimizer* optimizer, uint64_t id, uint64_t steps) {
+  return guarded([&] {
+    required(optimizer, "bcos_optimizer_set_steps", "an optimizer");
+    optimizer->optimizer.set_steps(bcos::ParameterId{id}, steps);
+  });
+}
+
 int bcos_optimizer_state_bytes(const bcos_optimizer* optimizer, uint64_t* bytes) {
   return guarded([&] {
     required(optimizer, "bcos_optimizer_state_bytes", "an optimizer");

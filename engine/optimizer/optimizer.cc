@@ -163,6 +163,11 @@ class Optimizer::Impl {
     return {view.m, view.v, view.u, steps_[id.index]};
   }
 
+  void set_steps(ParameterId id, std::uint64_t steps) {
+    checked(id, "set_steps");
+    steps_[id.index] = steps;
+  }
+
   std::uint64_t state_bytes() const {
     std::uint64_t bytes = 0;
     for (const OwnedParameter& parameter : parameters_) {
@@ -425,6 +430,9 @@ std::string_view Optimizer::name(ParameterId parameter) const {
 }
 ParameterId Optimizer::find(std::string_view name) const { return impl_->find(name); }
 ParameterState Optimizer::state(ParameterId parameter) const { return impl_->state(parameter); }
+void Optimizer::set_steps(ParameterId parameter, std::uint64_t steps) {
+  impl_->set_steps(parameter, steps);
+}
 std::uint64_t Optimizer::state_bytes() const { return impl_->state_bytes(); }
 std::uint64_t Optimizer::skipped_steps() const { return impl_->skipped_steps_; }
 

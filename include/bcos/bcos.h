@@ -132,6 +132,9 @@ BCOS_API int bcos_optimizer_convert(bcos_optimizer* optimizer, const char* path)
 BCOS_API int bcos_optimizer_state(const bcos_optimizer* optimizer, uint64_t id, const char* state,
                                   void** data, uint64_t* elements);
 BCOS_API int bcos_optimizer_steps(const bcos_optimizer* optimizer, uint64_t id, uint64_t* steps);
+/* For those who bring state from elsewhere: write it where bcos_optimizer_state points, then say
+ * how many steps it has seen. */
+BCOS_API int bcos_optimizer_set_steps(bcos_optimizer* optimizer, uint64_t id, uint64_t steps);
 BCOS_API int bcos_optimizer_state_bytes(const bcos_optimizer* optimizer, uint64_t* bytes);
 
 /* Plans: one step on a list of tensors whose state the caller keeps. */

@@ -107,6 +107,8 @@ class BCOS_API Optimizer {
   std::string_view name(ParameterId parameter) const;
   ParameterId find(std::string_view name) const;  ///< throws with the nearest known name
   ParameterState state(ParameterId parameter) const;
+  /// For those who bring state from elsewhere: write to the views, then say what it has seen.
+  void set_steps(ParameterId parameter, std::uint64_t steps);
   std::uint64_t state_bytes() const;    ///< of all states together
   std::uint64_t skipped_steps() const;  ///< steps that the guard refused
 

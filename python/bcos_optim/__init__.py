@@ -8,7 +8,24 @@ Change one line of a training script::
 family, ``reference(...)`` the authors' own.
 """
 
-from ._native import target, version
+from ._convert import convert
+from ._files import load, load_momentum, save
+from ._groups import param_groups
+from ._native import Report, set_threads, target, threads, version
 from .optimizer import BCOS, optimizer, reference
 
-__all__ = ["BCOS", "optimizer", "reference", "target", "version"]
+__all__ = [
+    "BCOS",
+    "Report",
+    "convert",
+    "load",
+    "load_momentum",
+    "optimizer",
+    "param_groups",
+    "reference",
+    "save",
+    "set_threads",
+    "target",
+    "threads",
+    "version",
+]

@@ -86,7 +86,10 @@ class EngineStep:
             strided = [i for i in strided if not gradients[i].is_contiguous()]  # type: ignore[union-attr]
         self._plan.set_methods(self._method_texts())
         alphas = [float(group["lr"]) for group in self._groups]
-        return self._plan.update(gradients, pointers, strided, alphas, self._counters, grad_scale)
+        report = self._plan.update(gradients, pointers, strided, alphas, self._counters, grad_scale)
+        # Autograd notices writes by this count.
+        torch.autograd.graph.increment_version(self._params)
+        return report
 
     def _check(self, gradients: list[Tensor | None], present: list[Tensor]) -> None:
         if self._same_dtype and set(map(_dtype_of, present)) <= self._dtypes:

@@ -155,6 +155,8 @@ def _declared(lib: ctypes.CDLL) -> ctypes.CDLL:
     ]
     lib.bcos_plan_set_numbers.argtypes = [c_void_p, c_size_t, c_char_p]
     lib.bcos_set_threads.argtypes = [ctypes.c_int]
+    lib.bcos_optimizer_destroy.argtypes = [c_void_p]
+    lib.bcos_optimizer_destroy.restype = None
     return lib
 
 
@@ -170,13 +172,27 @@ def target() -> str | None:
     return None if lib is None else lib.bcos_target().decode()
 
 
-def _check(lib: ctypes.CDLL, code: int) -> None:
+def threads() -> int:
+    """How many threads the engine's pool has."""
+    lib = library()
+    return 1 if lib is None else lib.bcos_threads()
+
+
+def set_threads(count: int) -> None:
+    """Sets the size of the engine's pool, for the whole process; results do not depend on it."""
+    lib = library()
+    if lib is not None:
+        check(lib, lib.bcos_set_threads(count))
+
+
+def check(lib: ctypes.CDLL, code: int) -> None:
+    """Raises what a call that returned this code says."""
     if code != 0:
         text = lib.bcos_error_message().decode(errors="replace")
         raise (FloatingPointError if code == NON_FINITE else ValueError)(text)
 
 
-def _tensor(tensor: Tensor | None, keep: list[object]) -> _Tensor:
+def tensor_view(tensor: Tensor | None, keep: list[object]) -> _Tensor:
     view = _Tensor(struct_size=ctypes.sizeof(_Tensor))
     if tensor is None:
         return view
@@ -229,14 +245,14 @@ class Plan:
         for parameter, group, x, m, v in zip(parameters, groups, params, ms, vs, strict=False):
             parameter.struct_size = ctypes.sizeof(_Parameter)
             parameter.group = group
-            parameter.x = _tensor(x, keep)
-            parameter.m = _tensor(m, keep)
-            parameter.v = _tensor(v, keep)
-            parameter.u = _tensor(None, keep)
+            parameter.x = tensor_view(x, keep)
+            parameter.m = tensor_view(m, keep)
+            parameter.v = tensor_view(v, keep)
+            parameter.u = tensor_view(None, keep)
         options = _Options(struct_size=ctypes.sizeof(_Options), guard=GUARDS[guard])
         options.max_norm = 0.0 if max_norm is None else max_norm
         texts = (c_char_p * len(methods))(*(text.encode() for text in methods))
-        _check(
+        check(
             lib,
             lib.bcos_plan_create(
                 texts, len(methods), parameters, len(params), byref(options), byref(self._handle)
@@ -251,7 +267,7 @@ class Plan:
         """New numbers for groups whose text changed."""
         for k, (old, new) in enumerate(zip(self._methods, methods, strict=True)):
             if old != new:
-                _check(self._lib, self._lib.bcos_plan_set_numbers(self._handle, k, new.encode()))
+                check(self._lib, self._lib.bcos_plan_set_numbers(self._handle, k, new.encode()))
                 self._methods[k] = new
 
     def update(
@@ -271,7 +287,7 @@ class Plan:
             self._set_strides(gradients, strided)
         self._alphas[:] = alphas
         report = _Report(struct_size=ctypes.sizeof(_Report))
-        _check(
+        check(
             self._lib,
             self._lib.bcos_plan_update(
                 self._handle,

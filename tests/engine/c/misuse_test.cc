@@ -105,6 +105,7 @@ TEST_F(Misuse, OfNullPointers) {
   fails(code, "null", bcos_optimizer_state(optimizer_, 0, "m", nullptr, &number));
   fails(code, "null", bcos_optimizer_steps(nullptr, 0, &number));
   fails(code, "null", bcos_optimizer_steps(optimizer_, 0, nullptr));
+  fails(code, "null", bcos_optimizer_set_steps(nullptr, 0, 1));
   fails(code, "null", bcos_optimizer_state_bytes(nullptr, &number));
   fails(code, "null", bcos_optimizer_state_bytes(optimizer_, nullptr));
   fails(code, "null", bcos_plan_create(nullptr, 1, &plan_parameter_, 1, nullptr, &plan));
@@ -323,6 +324,7 @@ TEST_F(Misuse, OfGradientsIdsAndFiles) {
   uint64_t number = 0;
   void* data = nullptr;
   fails(BCOS_INVALID_ARGUMENT, "parameter", bcos_optimizer_steps(optimizer_, 3, &number));
+  fails(BCOS_INVALID_ARGUMENT, "parameter", bcos_optimizer_set_steps(optimizer_, 3, 1));
   fails(BCOS_INVALID_ARGUMENT, "parameter",
         bcos_optimizer_state(optimizer_, 3, "m", &data, &number));
   fails(BCOS_INVALID_ARGUMENT, "'w'", bcos_optimizer_state(optimizer_, 0, "w", &data, &number));

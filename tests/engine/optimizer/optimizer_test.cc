@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -280,6 +281,26 @@ TEST_F(Files, SayWhenTheyAreMissingOrSomethingElse) {
   EXPECT_NE(error_of([&] { net.optimizer.load(path()); }).find("expected an optimizer file"),
             std::string::npos);
   EXPECT_NE(error_of([&] { net.optimizer.save("/nonexistent/folder/file"); }).find("/nonexistent"),
+            std::string::npos);
+}
+
+TEST(StateFromElsewhere, GoesOnWhereItCameFrom) {
+  Net net(bcosw_m);
+  for (std::uint64_t t = 0; t < 3; ++t) net.step(t);
+  Net other(bcosw_m);
+  other.weight = net.weight;
+  other.bias = net.bias;
+  for (const ParameterId id : {net.w, net.b}) {
+    const ParameterState from = net.optimizer.state(id), to = other.optimizer.state(id);
+    const std::size_t bytes = id.index == net.w.index ? 120 * sizeof(float) : 10 * sizeof(double);
+    std::memcpy(to.m.data, from.m.data, bytes);
+    std::memcpy(to.v.data, from.v.data, bytes);
+    other.optimizer.set_steps(id, from.steps);
+  }
+  net.step(3);
+  other.step(3);
+  EXPECT_TRUE(same_bits(net.everything(), other.everything()));
+  EXPECT_NE(error_of([&] { net.optimizer.set_steps(ParameterId{9}, 1); }).find("set_steps"),
             std::string::npos);
 }
 

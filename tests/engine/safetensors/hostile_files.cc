@@ -1,5 +1,7 @@
 #include "tests/engine/safetensors/hostile_files.hpp"
 
+#include <fmt/format.h>
+
 #include "tests/engine/safetensors/support.hpp"
 
 namespace bcos::safetensors {
@@ -21,11 +23,11 @@ std::string entry(const std::string& dtype, const std::string& shape, const std:
 }
 
 std::string two(int a0, int a1, int b0, int b1) {
-  const auto one = [](const std::string& name, int begin, int end) {
-    return "\"" + name + R"(":{"dtype":"U8","shape":[)" + std::to_string(end - begin) +
-           R"(],"data_offsets":[)" + std::to_string(begin) + "," + std::to_string(end) + "]}";
+  const auto one = [](const char* name, int begin, int end) {
+    return fmt::format(R"("{}":{{"dtype":"U8","shape":[{}],"data_offsets":[{},{}]}})", name,
+                       end - begin, begin, end);
   };
-  return file_bytes("{" + one("a", a0, a1) + "," + one("b", b0, b1) + "}", 8);
+  return file_bytes(fmt::format("{{{},{}}}", one("a", a0, a1), one("b", b0, b1)), 8);
 }
 
 namespace {
