@@ -11,7 +11,7 @@ from torch import Tensor
 
 from . import _native
 from ._methods import method_of
-from ._tensors import plain
+from ._tensors import is_dtensor, plain
 
 _dtype_of = attrgetter("dtype")
 
@@ -23,17 +23,16 @@ class EngineStep:
         self,
         groups: Sequence[dict[str, Any]],
         params: Sequence[Tensor],
-        owners: Sequence[int],
         states: Sequence[dict[str, Any]],
-        *,
-        guard: str,
-        max_norm: float | None,
+        limits: tuple[str, float | None],
     ) -> None:
         self._groups = list(groups)
         self._params = list(params)
-        self._pointers = [p.data_ptr() for p in params]
+        # Shards and complex numbers are stepped as the real tensors that they lie in.
+        self._wrapped = any(is_dtensor(p) or p.is_complex() for p in params)
+        self._pointers = self._pointers_of(params)
         self._states = [(state, state.get("m"), state.get("v")) for state in states]
-        self.limits = (guard, max_norm)
+        self.limits = limits
         self._signature = signature_of(groups)
         self._dtypes = set(map(_dtype_of, params))
         self._same_dtype = len(self._dtypes) == 1
@@ -45,19 +44,26 @@ class EngineStep:
         self._steps = [state["step"] for state in states]
         self._plan = _native.Plan(
             self._method_texts(),
-            owners,
+            [k for k, group in enumerate(groups) for _ in group["params"]],
             [plain(p) for p in params],
             [None if m is None else plain(m) for _, m, _ in self._states],
             [None if v is None else plain(v) for _, _, v in self._states],
-            guard=guard,
-            max_norm=max_norm,
+            guard=limits[0],
+            max_norm=limits[1],
         )
 
-    def fits(self, params: Sequence[Tensor], state: dict[Tensor, Any]) -> bool:
-        """Whether parameters and states still lie where the plan found them."""
+    def fits(
+        self,
+        groups: Sequence[dict[str, Any]],
+        params: Sequence[Tensor],
+        state: dict[Tensor, Any],
+    ) -> bool:
+        """Whether groups, parameters and states still are what the plan was made for."""
+        if len(groups) != len(self._groups) or not all(map(is_, groups, self._groups)):
+            return False
         if len(params) != len(self._params) or not all(map(is_, params, self._params)):
             return False
-        if [p.data_ptr() for p in params] != self._pointers:
+        if self._pointers_of(params) != self._pointers:
             return False
         if signature_of(self._groups) != self._signature:
             return False
@@ -69,21 +75,23 @@ class EngineStep:
                 return False
         return True
 
+    def _pointers_of(self, tensors: Sequence[Tensor | None]) -> list[int]:
+        if self._wrapped:
+            return [0 if t is None else plain(t).data_ptr() for t in tensors]
+        return [0 if t is None else t.data_ptr() for t in tensors]
+
     def run(self, grad_scale: float) -> _native.Report:
         gradients = [p.grad for p in self._params]
         present = [g for g in gradients if g is not None]
         self._check(gradients, present)
-        if any(g.is_complex() for g in present[:1]) or not self._same_dtype:
-            gradients = [None if g is None else plain(g) for g in gradients]
-        pointers = [0 if g is None else g.data_ptr() for g in gradients]
         strided: list[int] = []
-        if not all(map(Tensor.is_contiguous, present)):
+        if self._wrapped or not all(map(Tensor.is_contiguous, present)):
             gradients = [
                 None if g is None else plain(g.resolve_conj().resolve_neg()) for g in gradients
             ]
-            pointers = [0 if g is None else g.data_ptr() for g in gradients]
             strided = [i for i, g in enumerate(gradients) if g is not None]
             strided = [i for i in strided if not gradients[i].is_contiguous()]  # type: ignore[union-attr]
+        pointers = [0 if g is None else g.data_ptr() for g in gradients]
         self._plan.set_methods(self._method_texts())
         alphas = [float(group["lr"]) for group in self._groups]
         report = self._plan.update(gradients, pointers, strided, alphas, self._counters, grad_scale)

@@ -49,7 +49,7 @@ def _read(optimizer: BCOS, path: str | os.PathLike[str], function: str) -> None:
             for name, memory in entry.memory().items():
                 state[name] = memory.clone().reshape(state[name].shape).to(entry.param.device)
             state["step"] = torch.full_like(state["step"], entry.steps())
-    optimizer._engine_step = None
+    optimizer._engine_steps.clear()
 
 
 class _Entry:

@@ -67,8 +67,18 @@ class Many:
         return Many([tensor.detach() for tensor in self.tensors])
 
 
+@dataclass
+class Same:
+    """A number on the device, the same for Many. torch.compile takes a bare tensor beside an object
+    of ours for an operation of its own."""
+
+    tensor: Tensor
+
+
 def _operand(other: Any) -> Any:
-    return other.tensors if isinstance(other, Many) else other
+    if isinstance(other, Many):
+        return other.tensors
+    return other.tensor if isinstance(other, Same) else other
 
 
 class Blocks(Protocol):
@@ -166,7 +176,8 @@ def blocks_of(method: Method, shape: torch.Size, device: torch.device) -> Blocks
         return Lists(shape, layout, device)
     if layout == "column":
         width = shape[-1] if shape else 1
-        return Columns(shape, lambda t: t.reshape(-1, width).t(), n // width if width else 0)
+        size = n // width if width else 0
+        return Columns(shape, lambda t: t.reshape(size, width).t(), size)
     count = 1 if layout == "tensor" else (shape[0] if shape else 1)
     if layout.startswith("heads:"):
         heads = int(layout.partition(":")[2])
@@ -181,6 +192,8 @@ def blocks_of(method: Method, shape: torch.Size, device: torch.device) -> Blocks
 
 def block_count(method: Method, shape: torch.Size) -> int:
     layout = method.blocks
+    if math.prod(shape) == 0:
+        return 0
     if not isinstance(layout, str):
         return len(layout)
     if layout == "tensor":
@@ -200,9 +213,27 @@ class Numbers:
     keep: Any  #: 1 - alpha lambda under decoupled decay
     lambda_: float  #: of coupled decay
     beta: Any
+    fresh: Any  #: 1 - beta
     p: Any  #: v = p A + q B, see docs/methods.md
     q: Any
     started: Any  #: 0 where the states begin from the raw gradient of this step, else 1
+    begins: Any  #: 1 - started
+
+    def of_many(self) -> Numbers:
+        def same(number: Any) -> Any:
+            return Same(number) if isinstance(number, Tensor) else number
+
+        return Numbers(
+            alpha=same(self.alpha),
+            keep=same(self.keep),
+            lambda_=self.lambda_,
+            beta=same(self.beta),
+            fresh=same(self.fresh),
+            p=same(self.p),
+            q=same(self.q),
+            started=same(self.started),
+            begins=same(self.begins),
+        )
 
 
 def _one_minus_power(beta: float, j: Any) -> Any:
@@ -244,14 +275,16 @@ def numbers_of(method: Method, alpha: Any, t: Any) -> Numbers:
         keep=1 - alpha * method.lambda_ if method.decay == "decoupled" and decayed else 1.0,
         lambda_=method.lambda_ if coupled else 0.0,
         beta=beta,
+        fresh=1 - beta,
         p=p,
         q=q,
         started=started,
+        begins=1 - started,
     )
 
 
 def _is_one(number: Any) -> bool:
-    return not isinstance(number, Tensor) and number == 1
+    return not isinstance(number, (Tensor, Same)) and number == 1
 
 
 @dataclass
@@ -265,16 +298,15 @@ def moved(method: Method, n: Numbers, blocks: Blocks, x: Any, raw: Any, m: Any, 
     """The step on one tensor, or on Many: new parameter, new momentum, new v."""
     g = raw + x * n.lambda_ if n.lambda_ else raw
     if not _is_one(n.started):
-        fresh = 1 - n.started
-        m = m * n.started + raw * fresh if m is not None else None
-        v = v * n.started + blocks.sum(raw * raw) * fresh if v is not None else None
+        m = m * n.started + raw * n.begins if m is not None else None
+        v = v * n.started + blocks.sum(raw * raw) * n.begins if v is not None else None
     gain = blocks.gain() if method.block_gain == "sqrt" else 1.0
 
     if method.estimator == "constant":
-        d = m * n.beta + g * (1 - n.beta) if method.momentum else g
+        d = m * n.beta + g * n.fresh if method.momentum else g
         root = math.sqrt(method.c + method.eps_root) + method.eps
         # gain is a number, or one number a block where the blocks are lists
-        move = d * (n.alpha / root)
+        move = d * n.alpha / root
         if isinstance(gain, Tensor):
             move = move * blocks.spread(gain, move.dtype)
         elif gain != 1:
@@ -286,7 +318,7 @@ def moved(method: Method, n: Numbers, blocks: Blocks, x: Any, raw: Any, m: Any, 
     wide = blocks.spread(scale, dtype)
     g_ = g / wide
     m_ = m / wide if method.momentum else g_
-    d_ = m_ * n.beta + g_ * (1 - n.beta) if method.momentum else g_
+    d_ = m_ * n.beta + g_ * n.fresh if method.momentum else g_
     estimate = _estimate(method, n, blocks, g_, m_, d_, None if v is None else v / scale / scale)
     inverse = scale.reciprocal()
     if method.eps_root:
@@ -302,7 +334,7 @@ def moved(method: Method, n: Numbers, blocks: Blocks, x: Any, raw: Any, m: Any, 
     if method.estimator == "ema_g":
         ratio = ratio.clamp_min(-MOST_AMPLIFIED).clamp_max(MOST_AMPLIFIED)
 
-    d = m * n.beta + g * (1 - n.beta) if method.momentum else g
+    d = m * n.beta + g * n.fresh if method.momentum else g
     new_v = None
     if method.keeps_v:
         square = blocks.sum(d * d if method.estimator == "ema_d" else g * g)

@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -66,11 +65,11 @@ class Method:
         return self.estimator in ("ema_d", "ema_g")
 
 
-@cache
-def named_methods() -> dict[str, dict[str, Any]]:
-    """The engine's table of named methods."""
-    text = resources.files(__package__).joinpath("methods.json").read_text()
-    return {entry["id"]: entry for entry in json.loads(text)}
+#: The engine's table of named methods.
+NAMED: dict[str, dict[str, Any]] = {
+    entry["id"]: entry
+    for entry in json.loads(resources.files(__package__).joinpath("methods.json").read_text())
+}
 
 
 def named_id(mode: str, simple: bool, decoupled: bool) -> str:
@@ -80,15 +79,15 @@ def named_id(mode: str, simple: bool, decoupled: bool) -> str:
         name = "bcos_c_simple"
     family = name.split("_")[0]
     decoupled_name = name.replace(family, family + "w", 1)
-    return decoupled_name if decoupled and decoupled_name in named_methods() else name
+    return decoupled_name if decoupled and decoupled_name in NAMED else name
 
 
 def options_of(name: str) -> dict[str, Any]:
     """The options of BCOS that make a named method."""
     plain, paper, _ = name.partition(PAPER)
-    entry = named_methods().get(plain)
+    entry = NAMED.get(plain)
     if entry is None or (paper and not (plain.startswith("bcos") or plain in ("adam", "adamw"))):
-        known = ", ".join(named_methods())
+        known = ", ".join(NAMED)
         raise ValueError(f"Invalid method: {name!r}, expected one of {known} (perhaps with @paper)")
     undecayed = plain.replace("w", "", 1) if entry["decay"] == "decoupled" else plain
     simple = undecayed == "bcos_c_simple"
@@ -137,7 +136,7 @@ def normalise_group(group: dict[str, Any]) -> None:
             raise ValueError(f"Invalid {name}: {group[name]!r}, expected True or False")
     if group["simple"] and mode != "c":
         raise ValueError(f"Invalid simple: mode {mode!r} has no simple form, only mode 'c' has")
-    defaults = named_methods()[named_id(mode, group["simple"], group["decoupled"])]
+    defaults = NAMED[named_id(mode, group["simple"], group["decoupled"])]
     if group["eps"] is None and group["eps_root"] is None:
         group["eps"], group["eps_root"] = defaults["eps"], defaults["eps_root"]
     group["eps"] = 0.0 if group["eps"] is None else group["eps"]
@@ -177,7 +176,7 @@ def _check_betas(group: dict[str, Any], mode: str) -> None:
     if given and mode in ("sgd", "sgd_momentum", "sign_sgd", "sign_momentum"):
         raise ValueError(f"Invalid beta_v: {betas[1]!r}, mode {mode!r} has no second beta")
     if not given and mode in ("adam", "adams"):
-        group["betas"] = (betas[0], named_methods()[mode]["beta_v"])
+        group["betas"] = (betas[0], NAMED[mode]["beta_v"])
     beta_v = float(group["betas"][-1])
     if (mode == "adams" or (mode == "c" and group["simple"] and given)) and not beta_v > 0:
         raise ValueError(f"Invalid beta parameter at index 1: {beta_v!r}, expected more than 0")
@@ -212,7 +211,7 @@ def estimator_of(group: Mapping[str, Any]) -> tuple[str, str]:
     """Direction and estimator of a group's mode."""
     if group["mode"] == "c" and group["simple"]:
         return "momentum", "cond_simple" if len(group["betas"]) == 1 else "cond_free"
-    entry = named_methods()[MODES[group["mode"]]]
+    entry = NAMED[MODES[group["mode"]]]
     return entry["direction"], entry["estimator"]
 
 

@@ -50,7 +50,11 @@ def check_uncut(param: Tensor, blocks: Any, name: str) -> None:
         )
 
 
-def state_like(param: Tensor) -> Tensor:
+#: m lies as the parameter does; v, one number a block, lies dense in the order of the blocks.
+STATE_FORMATS = {"m": torch.preserve_format, "v": torch.contiguous_format}
+
+
+def state_like(param: Tensor, name: str) -> Tensor:
     """Zeros for a state with one number an element."""
     dtype = working_dtype(param.dtype)
-    return torch.zeros_like(param, dtype=dtype, memory_format=torch.preserve_format)
+    return torch.zeros_like(param, dtype=dtype, memory_format=STATE_FORMATS[name])

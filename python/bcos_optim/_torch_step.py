@@ -76,6 +76,9 @@ class TorchStep:
     def _step_one(self, entry: Entry) -> None:
         dtype = working_dtype(plain(entry.param).dtype)
         x = plain(entry.param)
+        if x.numel() == 0:
+            entry.step.add_(1)
+            return
         raw = plain(entry.grad).to(dtype)
         raw = raw if _is_one(self.factor) else raw * self.factor
         blocks = blocks_of(self.method, x.shape, x.device)
@@ -99,7 +102,7 @@ class TorchStep:
         vs = [plain(entry.v) for entry in entries if entry.v is not None]
         after = moved(
             self.method,
-            self._numbers(entries[0], dtype),
+            self._numbers(entries[0], dtype).of_many(),
             Coordinates(),
             Many([x.to(dtype) for x in xs]),
             raw,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
 from typing import Any
 
 import torch
@@ -25,7 +26,7 @@ from ._methods import (
     translated,
 )
 from ._norm import gradient_norm
-from ._tensors import check_uncut, is_dtensor, plain_shape, state_like, working_dtype
+from ._tensors import STATE_FORMATS, check_uncut, is_dtensor, plain_shape, state_like, working_dtype
 from ._torch_step import Entry, TorchStep
 
 ENGINE_DTYPES = (torch.float32, torch.float64, torch.complex64, torch.complex128)
@@ -139,6 +140,7 @@ class BCOS(Optimizer):
         check_lr(lr)
         check_implementation(defaults)
         normalise_group(dict(defaults))
+        self._engine_steps: dict[bool, EngineStep] = {}
         super().__init__(params, defaults)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
@@ -185,7 +187,7 @@ class BCOS(Optimizer):
             for name, value in self.defaults.items():
                 group.setdefault(name, value)
             normalise_group(group)
-        self._engine_step = None
+        self._engine_steps = {}
 
     # -- the step ---------------------------------------------------------------------------
 
@@ -211,16 +213,20 @@ class BCOS(Optimizer):
         if torch.compiler.is_compiling():
             self._step_in_torch(self.param_groups, grad_scale, compiling=True)
             return
-        mine = [group for group in self.param_groups if self._goes_to_engine(group)]
-        signs = {group["maximize"] for group in mine}
-        if len(mine) == len(self.param_groups) and len(signs) == 1:
-            self._step_in_engine(mine, -grad_scale if True in signs else grad_scale)
-            return
-        factor = self._clipping(grad_scale)
-        if factor is None:
-            return
-        rest = [group for group in self.param_groups if not any(group is g for g in mine)]
-        self._step_in_torch(rest + mine, 1.0 / factor, compiling=False)
+        engine = [group for group in self.param_groups if self._goes_to_engine(group)]
+        signs = {group["maximize"] for group in engine}
+        limits = (self.param_groups[0]["guard"], self.param_groups[0]["max_norm"])
+        if len(engine) < len(self.param_groups) or len(signs) > 1:
+            # Nobody sees all gradients, so the limits are found here.
+            factor = self._clipping(grad_scale)
+            if factor is None:
+                return
+            grad_scale, limits = 1.0 / factor, ("propagate", None)
+        for sign in signs:
+            groups = [group for group in engine if group["maximize"] == sign]
+            self._step_in_engine(groups, -grad_scale if sign else grad_scale, limits)
+        rest = [group for group in self.param_groups if not any(group is g for g in engine)]
+        self._step_in_torch(rest, grad_scale, compiling=False)
 
     def _goes_to_engine(self, group: dict[str, Any]) -> bool:
         if not wants_fused(group):
@@ -233,33 +239,28 @@ class BCOS(Optimizer):
                         "`fused=True` requires all the params to be floating point Tensors of "
                         "supported devices: ['cpu']."
                     )
-        if any(is_dtensor(p) for p in group["params"]) and group["max_norm"] is not None:
+        limited = group["max_norm"] is not None or group["guard"] != "propagate"
+        if limited and any(is_dtensor(p) for p in group["params"]):
             return False
         return fits and _native.library() is not None
 
-    def _step_in_engine(self, groups: list[dict[str, Any]], grad_scale: float) -> None:
+    def _step_in_engine(
+        self, groups: list[dict[str, Any]], grad_scale: float, limits: tuple[str, float | None]
+    ) -> None:
         for group in groups:
             check_lr(group["lr"])
         params = [p for group in groups for p in group["params"]]
         if not params:
             return
-        step: EngineStep | None = getattr(self, "_engine_step", None)
-        limits = (groups[0]["guard"], groups[0]["max_norm"])
-        if step is None or step.limits != limits or not step.fits(params, self.state):
+        uphill = grad_scale < 0
+        step = self._engine_steps.get(uphill)
+        if step is None or step.limits != limits or not step.fits(groups, params, self.state):
             for group in groups:
                 for name, p in zip(self._names(group), group["params"], strict=True):
                     self._check_gradient(p, name)
                     self._state_of(p, group)
-            owners = [k for k, group in enumerate(groups) for _ in group["params"]]
-            step = EngineStep(
-                groups,
-                params,
-                owners,
-                [self.state[p] for p in params],
-                guard=limits[0],
-                max_norm=limits[1],
-            )
-            self._engine_step = step
+            step = EngineStep(groups, params, [self.state[p] for p in params], limits)
+            self._engine_steps[uphill] = step
         self.last_report = step.run(grad_scale)
 
     def _step_in_torch(
@@ -268,10 +269,20 @@ class BCOS(Optimizer):
         for group in groups:
             if not compiling:
                 check_lr(group["lr"])
-            entries: list[Entry] = []
-            self._init_group(group, entries)
-            if not entries:
+            params: list[Tensor] = []
+            grads: list[Tensor] = []
+            ms: list[Tensor] = []
+            vs: list[Tensor] = []
+            steps: list[Tensor] = []
+            self._init_group(group, params, grads, ms, vs, steps)
+            if not params:
                 continue
+            entries = [
+                Entry(p, g, m, v, step)
+                for p, g, m, v, step in zip(
+                    params, grads, ms or repeat(None), vs or repeat(None), steps, strict=False
+                )
+            ]
             sign = -1.0 if group["maximize"] else 1.0
             TorchStep(
                 method=method_of(group),
@@ -282,7 +293,17 @@ class BCOS(Optimizer):
                 rounded=self._rounded,
             ).run(entries)
 
-    def _init_group(self, group: dict[str, Any], entries: list[Entry]) -> None:
+    def _init_group(
+        self,
+        group: dict[str, Any],
+        params: list[Tensor],
+        grads: list[Tensor],
+        ms: list[Tensor],
+        vs: list[Tensor],
+        steps: list[Tensor],
+    ) -> None:
+        """Lists what takes part in a step. torch.compile knows this name: it calls it when it
+        compiles, and takes the tensors as inputs of the graph."""
         for name, p in zip(self._names(group), group["params"], strict=True):
             if p.grad is None:
                 continue
@@ -290,7 +311,13 @@ class BCOS(Optimizer):
             state = self._state_of(p, group)
             if self._only_makes_state(group, p, state):
                 continue
-            entries.append(Entry(p, p.grad, state.get("m"), state.get("v"), state["step"]))
+            params.append(p)
+            grads.append(p.grad)
+            steps.append(state["step"])
+            if "m" in state:
+                ms.append(state["m"])
+            if "v" in state:
+                vs.append(state["v"])
 
     @staticmethod
     def _only_makes_state(group: dict[str, Any], p: Tensor, state: dict[str, Any]) -> bool:
@@ -323,10 +350,10 @@ class BCOS(Optimizer):
             dtype = torch.float32 if group["capturable"] else torch.int64
             state["step"] = torch.zeros((), dtype=dtype, device=device)
             if method.momentum:
-                state["m"] = state_like(p)
+                state["m"] = state_like(p, "m")
             if method.keeps_v:
                 if method.blocks == "coordinate":
-                    state["v"] = state_like(p)
+                    state["v"] = state_like(p, "v")
                 else:
                     count = block_count(method, plain_shape(p))
                     real = working_dtype(p.dtype).to_real()
@@ -387,8 +414,9 @@ class BCOS(Optimizer):
             for name, value in accepted["state"].get(index, {}).items():
                 if isinstance(value, Tensor):
                     device = value.device if name == "step" else p.device
-                    self.state[p][name] = value.detach().to(device).clone()
-        self._engine_step = None
+                    form = STATE_FORMATS.get(name, torch.preserve_format)
+                    self.state[p][name] = value.detach().to(device).clone(memory_format=form)
+        self._engine_steps.clear()
 
 
 def check_lr(lr: Any) -> None:

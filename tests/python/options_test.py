@@ -18,7 +18,7 @@ from conftest import Make, give_gradients, run
 def test_the_table_of_methods_is_the_engines() -> None:
     lib = _native.library()
     assert lib is not None
-    for name, entry in _methods.named_methods().items():
+    for name, entry in _methods.NAMED.items():
         buffer = (_native.ctypes.c_char * 4096)()
         length = _native.c_size_t()
         code = lib.bcos_method_text(name.encode(), buffer, 4096, _native.byref(length))
@@ -28,12 +28,12 @@ def test_the_table_of_methods_is_the_engines() -> None:
             assert engine[key] == entry[key], (name, key)
 
 
-@pytest.mark.parametrize("name", [*_methods.named_methods(), "bcosw_c@paper", "adamw@paper"])
+@pytest.mark.parametrize("name", [*_methods.NAMED, "bcosw_c@paper", "adamw@paper"])
 def test_every_named_method_is_one_call_away(name: str, make_params: Make) -> None:
     params = make_params()
     optimizer = bcos_optim.optimizer(name, params, lr=0.01)
     method = _methods.method_of(optimizer.param_groups[0])
-    entry = _methods.named_methods()[name.partition("@")[0]]
+    entry = _methods.NAMED[name.partition("@")[0]]
     assert (method.direction, method.estimator) == (entry["direction"], entry["estimator"])
     assert method.decay == entry["decay"]
     if "@" not in name:

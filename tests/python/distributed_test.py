@@ -1,0 +1,171 @@
+"""Two ranks on loopback: DDP, FSDP2, ZeRO, checkpoints that make state by a zero step."""
+
+from __future__ import annotations
+
+import copy
+import os
+import socket
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+from torch import nn
+from torch.distributed.checkpoint.state_dict import get_optimizer_state_dict
+from torch.distributed.fsdp import fully_shard
+from torch.distributed.optim import ZeroRedundancyOptimizer
+from torch.distributed.tensor import DTensor, Shard, init_device_mesh
+from torch.nn.parallel import DistributedDataParallel
+
+from bcos_optim import BCOS
+
+RANKS = 2
+STEPS = 4
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _entry(rank: int, port: int, work: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), GLOO_SOCKET_IFNAME="lo")
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", rank=rank, world_size=RANKS, timeout=timedelta(seconds=60))
+    try:
+        work(rank, *arguments)
+    finally:
+        dist.destroy_process_group()
+
+
+def on_two_ranks(work: Callable[..., None], *arguments: Any) -> None:
+    mp.spawn(_entry, args=(free_port(), work, arguments), nprocs=RANKS)
+
+
+def make_model() -> nn.Module:
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 2))
+
+
+def batch(t: int) -> tuple[torch.Tensor, torch.Tensor]:
+    generator = torch.Generator().manual_seed(t)
+    return torch.randn(8, 6, generator=generator), torch.randn(8, 2, generator=generator)
+
+
+def train(
+    model: nn.Module, optimizer: torch.optim.Optimizer, rank: int, ranks: int, steps: int = STEPS
+) -> None:
+    for t in range(steps):
+        x, y = (part.chunk(ranks)[rank] for part in batch(t))
+        optimizer.zero_grad()
+        (model(x) - y).pow(2).mean().backward()
+        optimizer.step()
+
+
+def alone(options: dict[str, Any]) -> nn.Module:
+    model = make_model()
+    train(model, BCOS(model.parameters(), lr=0.01, **options), 0, 1)
+    return model
+
+
+def assert_same(model: nn.Module, reference: nn.Module) -> None:
+    for (name, p), q in zip(model.named_parameters(), reference.parameters(), strict=True):
+        whole = p.full_tensor() if isinstance(p, DTensor) else p
+        torch.testing.assert_close(whole, q, rtol=1e-4, atol=1e-6, msg=name)
+
+
+def ddp(rank: int) -> None:
+    for options in ({}, {"max_norm": 0.1, "mode": "m"}):
+        model = DistributedDataParallel(make_model())
+        train(model, BCOS(model.parameters(), lr=0.01, **options), rank, RANKS)
+        assert_same(model.module, alone(options))
+
+
+def fsdp(rank: int) -> None:
+    mesh = init_device_mesh("cpu", (RANKS,))
+    for options in ({}, {"mode": "m"}, {"blocks": "row"}, {"max_norm": 0.1}, {"fused": False}):
+        model = make_model()
+        for layer in model:
+            fully_shard(layer, mesh=mesh)
+        fully_shard(model, mesh=mesh)
+        optimizer = BCOS(model.parameters(), lr=0.01, **options)
+        train(model, optimizer, rank, RANKS)
+        assert_same(model, alone(options))
+        p = next(model.parameters())
+        assert isinstance(optimizer.state[p]["m"], DTensor)
+
+
+def zero_redundancy(rank: int) -> None:
+    model = DistributedDataParallel(make_model())
+    optimizer = ZeroRedundancyOptimizer(model.parameters(), BCOS, lr=0.01)
+    train(model, optimizer, rank, RANKS)
+    assert_same(model.module, alone({}))
+
+
+def zero_gradient_state(rank: int) -> None:
+    """torch's checkpoints make the state of a fresh optimizer by a step at lr 0."""
+    for options in ({}, {"mode": "m"}, {"start": "first"}):
+        model = make_model()
+        mesh = init_device_mesh("cpu", (RANKS,))
+        fully_shard(model, mesh=mesh)
+        optimizer = BCOS(model.parameters(), lr=0.01, **options)
+        get_optimizer_state_dict(model, optimizer)
+        assert all(int(state["step"]) == 0 for state in optimizer.state.values())
+        train(model, optimizer, rank, RANKS)
+        assert_same(model, alone(options))
+
+
+def cut_blocks(rank: int) -> None:
+    mesh = init_device_mesh("cpu", (RANKS,))
+    p = nn.Parameter(DTensor.from_local(torch.ones(2, 6), mesh, [Shard(0)]))
+    BCOS([p], blocks="row")
+    for blocks in ("tensor", "column", "heads:2"):
+        with pytest.raises(ValueError, match="would be cut"):
+            BCOS([p], blocks=blocks)
+
+
+def resumed(rank: int, folder: str) -> None:
+    from torch.distributed import checkpoint as dcp
+    from torch.distributed.checkpoint.state_dict import get_state_dict, set_state_dict
+
+    mesh = init_device_mesh("cpu", (RANKS,))
+
+    def make() -> tuple[nn.Module, BCOS]:
+        model = make_model()
+        fully_shard(model, mesh=mesh)
+        return model, BCOS(model.parameters(), lr=0.01, mode="m")
+
+    model, optimizer = make()
+    train(model, optimizer, rank, RANKS, 2)
+    parameters, state = get_state_dict(model, optimizer)
+    dcp.save({"model": parameters, "optimizer": state}, checkpoint_id=folder)
+    train(model, optimizer, rank, RANKS)
+
+    again, other = make()
+    parameters, state = get_state_dict(again, other)
+    loaded = {"model": parameters, "optimizer": state}
+    dcp.load(loaded, checkpoint_id=folder)
+    set_state_dict(
+        again, other, model_state_dict=loaded["model"], optim_state_dict=loaded["optimizer"]
+    )
+    train(again, other, rank, RANKS)
+    for p, q in zip(model.parameters(), again.parameters(), strict=True):
+        assert torch.equal(p.full_tensor(), q.full_tensor())
+
+
+@pytest.mark.parametrize("work", [ddp, fsdp, zero_redundancy, zero_gradient_state, cut_blocks])
+def test_two_ranks_equal_one(work: Callable[..., None]) -> None:
+    on_two_ranks(work)
+
+
+def test_a_distributed_checkpoint_resumes_to_the_bit(tmp_path: Path) -> None:
+    on_two_ranks(resumed, str(tmp_path))
+
+
+def test_models_are_the_same_on_every_rank() -> None:
+    assert_same(copy.deepcopy(make_model()), make_model())
