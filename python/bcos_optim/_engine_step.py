@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from operator import attrgetter, is_
+from collections.abc import Iterable, Sequence
+from operator import attrgetter, is_, itemgetter
 from typing import Any
 
 import torch
@@ -14,6 +14,7 @@ from ._methods import method_of
 from ._tensors import is_dtensor, plain
 
 _dtype_of = attrgetter("dtype")
+_gradient_of = attrgetter("grad")
 
 
 class EngineStep:
@@ -31,7 +32,7 @@ class EngineStep:
         # Shards and complex numbers are stepped as the real tensors that they lie in.
         self._wrapped = any(is_dtensor(p) or p.is_complex() for p in params)
         self._pointers = self._pointers_of(params)
-        self._states = [(state, state.get("m"), state.get("v")) for state in states]
+        self._states = list(states)
         self.limits = limits
         self._signature = signature_of(groups)
         self._dtypes = set(map(_dtype_of, params))
@@ -41,13 +42,16 @@ class EngineStep:
         self._counters = torch.tensor(steps, dtype=torch.int64)
         for state, counter in zip(states, self._counters.unbind(0), strict=True):
             state["step"] = counter
-        self._steps = [state["step"] for state in states]
+        self._kept = []
+        for name in ("step", "m", "v"):
+            having = [state for state in states if name in state]
+            self._kept.append((name, having, [state[name] for state in having]))
         self._plan = _native.Plan(
             self._method_texts(),
             [k for k, group in enumerate(groups) for _ in group["params"]],
             [plain(p) for p in params],
-            [None if m is None else plain(m) for _, m, _ in self._states],
-            [None if v is None else plain(v) for _, _, v in self._states],
+            [plain(state["m"]) if "m" in state else None for state in states],
+            [plain(state["v"]) if "v" in state else None for state in states],
             guard=limits[0],
             max_norm=limits[1],
         )
@@ -63,25 +67,32 @@ class EngineStep:
             return False
         if len(params) != len(self._params) or not all(map(is_, params, self._params)):
             return False
-        if self._pointers_of(params) != self._pointers:
+        if signature_of(groups) != self._signature or not self._has_states(state):
             return False
-        if signature_of(self._groups) != self._signature:
-            return False
-        for p, (known, m, v), step in zip(params, self._states, self._steps, strict=True):
-            now = state.get(p)
-            if now is not known or now.get("step") is not step:
-                return False
-            if now.get("m") is not m or now.get("v") is not v:
-                return False
-        return True
+        return self._pointers_of(params) == self._pointers
 
-    def _pointers_of(self, tensors: Sequence[Tensor | None]) -> list[int]:
+    def _has_states(self, state: dict[Tensor, Any]) -> bool:
+        """Whether the states are the objects that the plan writes to."""
+        now: Iterable[dict[str, Any]] = state.values()
+        if len(state) != len(self._states) or not all(map(is_, now, self._states)):
+            now = [state.get(p, {}) for p in self._params]
+            if not all(map(is_, now, self._states)):
+                return False
+        try:
+            return all(
+                all(map(is_, map(itemgetter(name), having), known))
+                for name, having, known in self._kept
+            )
+        except KeyError:
+            return False
+
+    def _pointers_of(self, tensors: Sequence[Tensor]) -> list[int]:
         if self._wrapped:
-            return [0 if t is None else plain(t).data_ptr() for t in tensors]
-        return [0 if t is None else t.data_ptr() for t in tensors]
+            return [plain(t).data_ptr() for t in tensors]
+        return list(map(Tensor.data_ptr, tensors))
 
     def run(self, grad_scale: float) -> _native.Report:
-        gradients = [p.grad for p in self._params]
+        gradients = list(map(_gradient_of, self._params))
         present = [g for g in gradients if g is not None]
         self._check(gradients, present)
         strided: list[int] = []
@@ -91,7 +102,15 @@ class EngineStep:
             ]
             strided = [i for i, g in enumerate(gradients) if g is not None]
             strided = [i for i in strided if not gradients[i].is_contiguous()]  # type: ignore[union-attr]
-        pointers = [0 if g is None else g.data_ptr() for g in gradients]
+        try:
+            if len(present) == len(gradients):
+                pointers = list(map(Tensor.data_ptr, gradients))
+            else:
+                pointers = [0 if g is None else g.data_ptr() for g in gradients]
+        except RuntimeError as error:
+            raise RuntimeError(
+                "BCOS does not support sparse gradients: make the layer with sparse=False"
+            ) from error
         self._plan.set_methods(self._method_texts())
         alphas = [float(group["lr"]) for group in self._groups]
         report = self._plan.update(gradients, pointers, strided, alphas, self._counters, grad_scale)
@@ -120,6 +139,7 @@ class EngineStep:
 def signature_of(groups: Sequence[dict[str, Any]]) -> tuple[Any, ...]:
     """What a plan is made for; numbers may change under it."""
     names = ("mode", "simple", "decoupled", "start", "coupled_start", "blocks", "block_gain")
+    names += ("fused", "foreach", "differentiable")
     return tuple(
         (*(repr(group[name]) for name in names), len(group["betas"]), group["maximize"])
         for group in groups

@@ -213,6 +213,8 @@ class BCOS(Optimizer):
         if torch.compiler.is_compiling():
             self._step_in_torch(self.param_groups, grad_scale, compiling=True)
             return
+        if self._repeat_in_engine(grad_scale):
+            return
         engine = [group for group in self.param_groups if self._goes_to_engine(group)]
         signs = {group["maximize"] for group in engine}
         limits = (self.param_groups[0]["guard"], self.param_groups[0]["max_norm"])
@@ -243,6 +245,20 @@ class BCOS(Optimizer):
         if limited and any(is_dtensor(p) for p in group["params"]):
             return False
         return fits and _native.library() is not None
+
+    def _repeat_in_engine(self, grad_scale: float) -> bool:
+        """The whole step, if it is like the last one: the engine had all groups."""
+        groups = self.param_groups
+        uphill = groups[0]["maximize"]
+        step = self._engine_steps.get(uphill)
+        limits = (groups[0]["guard"], groups[0]["max_norm"])
+        params = [p for group in groups for p in group["params"]]
+        if step is None or step.limits != limits or not step.fits(groups, params, self.state):
+            return False
+        for group in groups:
+            check_lr(group["lr"])
+        self.last_report = step.run(-grad_scale if uphill else grad_scale)
+        return True
 
     def _step_in_engine(
         self, groups: list[dict[str, Any]], grad_scale: float, limits: tuple[str, float | None]

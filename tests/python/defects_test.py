@@ -193,6 +193,15 @@ def test_13_sparse_gradients_are_refused_before_anything_moves(
         BCOS(layer.parameters(), **implementation).step()
     assert torch.equal(layer.weight, before)
 
+    sparse = layer.weight.grad
+    layer.weight.grad = torch.zeros_like(layer.weight)
+    optimizer = BCOS(layer.parameters(), weight_decay=0.0, **implementation)
+    optimizer.step()
+    layer.weight.grad = sparse
+    with pytest.raises(RuntimeError, match="sparse"):
+        optimizer.step()
+    assert torch.equal(layer.weight, before)
+
 
 def test_14_a_step_bumps_the_version_that_autograd_watches(implementation: dict[str, Any]) -> None:
     p = one()

@@ -1,0 +1,204 @@
+"""Measures a step of BCOS against torch's AdamW, on the same tensors, in turn.
+
+python -m bcos_optim.bench --quick
+bcos-optim-bench --layout gpt2 --json rows.jsonl
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from . import _native
+from .optimizer import BCOS
+
+Shapes = list[tuple[int, ...]]
+
+
+def gpt2_shapes() -> Shapes:
+    """The 148 parameters of GPT-2 124M."""
+    w = 768
+    layer = [(w,), (w,), (3 * w, w), (3 * w,), (w, w), (w,), (w,), (w,), (4 * w, w), (4 * w,)]
+    layer += [(w, 4 * w), (w,)]
+    return [(50257, w), (1024, w), *(layer * 12), (w,), (w,)]
+
+
+LAYOUTS: dict[str, Callable[[], Shapes]] = {
+    "gpt2": gpt2_shapes,
+    "flat": lambda: [(100_000_000,)],
+    "small": lambda: [(1_000,)] * 10_000,
+}
+
+
+class Formula:
+    """The paper's formula in plain torch operations, as one would write it down."""
+
+    def __init__(self, params: Sequence[Tensor], lr: float = 5e-4, beta: float = 0.9) -> None:
+        self.params = params
+        self.lr, self.beta, self.decay = lr, beta, 0.1
+        self.ms = [torch.zeros_like(p) for p in params]
+
+    @torch.no_grad()
+    def step(self) -> None:
+        b = self.beta
+        for p, m in zip(self.params, self.ms, strict=True):
+            g = p.grad
+            v = (3 * b**2 - 2 * b**3) * m.square()
+            v += 2 * b * (1 - b) ** 2 * m * g
+            v += (1 - b) ** 2 * g.square()
+            m.mul_(b).add_(g, alpha=1 - b)
+            p.mul_(1 - self.lr * self.decay)
+            p.add_(m / (v.sqrt() + 1e-6), alpha=-self.lr)
+
+
+RIVALS: dict[str, Callable[[list[nn.Parameter]], Any]] = {
+    "torch AdamW (default)": lambda ps: torch.optim.AdamW(ps, foreach=False, fused=False),
+    "torch AdamW (foreach)": lambda ps: torch.optim.AdamW(ps, foreach=True),
+    "torch AdamW (fused)": lambda ps: torch.optim.AdamW(ps, fused=True),
+    "formula in torch": Formula,
+}
+
+
+@dataclass
+class Row:
+    """One rival on one layout."""
+
+    rival: str
+    layout: str
+    threads: int
+    ratio: float  #: the rival's time over ours
+    low: float
+    high: float
+    ours_ms: float
+
+
+def make_params(shapes: Shapes, seed: int) -> list[nn.Parameter]:
+    generator = torch.Generator().manual_seed(seed)
+    params = [nn.Parameter(torch.randn(s, generator=generator) * 0.02) for s in shapes]
+    for p in params:
+        p.grad = torch.randn(p.shape, generator=generator) * 1e-3
+    return params
+
+
+def fresh_gradients(params: list[nn.Parameter]) -> None:
+    """New tensors, as after zero_grad and backward."""
+    for p in params:
+        p.grad = p.grad.clone()
+
+
+def seconds_of(step: Callable[[], Any]) -> float:
+    begin = time.perf_counter()
+    step()
+    return time.perf_counter() - begin
+
+
+def compare(rival: str, layout: str, threads: int, pairs: int, shapes: Shapes) -> Row:
+    """Ours, theirs, ours, ...: each of theirs against the mean of ours before and after."""
+    torch.set_num_threads(threads)
+    _native.set_threads(threads)
+    params, others = make_params(shapes, 0), make_params(shapes, 1)
+    ours, theirs = BCOS(params), RIVALS[rival](others)
+    fresh = layout == "small"
+
+    def our_time() -> float:
+        if fresh:
+            fresh_gradients(params)
+        return seconds_of(ours.step)
+
+    def their_time() -> float:
+        if fresh:
+            fresh_gradients(others)
+        return seconds_of(theirs.step)
+
+    our_time(), their_time()
+    times = [our_time()]
+    ratios = []
+    for _ in range(pairs):
+        theirs_now = their_time()
+        times.append(our_time())
+        ratios.append(2 * theirs_now / (times[-2] + times[-1]))
+    low, median, high = statistics.quantiles(ratios, n=4) if pairs > 1 else ratios * 3
+    return Row(rival, layout, threads, median, low, high, 1e3 * statistics.median(times))
+
+
+def overhead(layout: str, threads: int, pairs: int, shapes: Shapes) -> Row:
+    """A step of the Python class over the call of the engine in it."""
+    torch.set_num_threads(threads)
+    _native.set_threads(threads)
+    params = make_params(shapes, 0)
+    optimizer = BCOS(params)
+    optimizer.step()
+    plan = optimizer._engine_steps[False]
+    pointers = [p.grad.data_ptr() for p in params]
+    gradients = [p.grad for p in params]
+
+    def bare() -> None:
+        plan._plan.update(gradients, pointers, [], [5e-4], plan._counters, 1.0)
+
+    bare()
+    times = [seconds_of(bare)]
+    ratios = []
+    for _ in range(pairs):
+        whole = seconds_of(optimizer.step)
+        times.append(seconds_of(bare))
+        ratios.append(2 * whole / (times[-2] + times[-1]))
+    low, median, high = statistics.quantiles(ratios, n=4) if pairs > 1 else ratios * 3
+    return Row("BCOS.step over the engine's call", layout, threads, median, low, high, 0.0)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="bcos-optim-bench",
+        description=(__doc__ or "").partition("\n")[0],
+        epilog="Ratios above 1 mean that BCOS is faster. Temporaries of the rivals that malloc "
+        "gives back to the system at every step make them slower still; "
+        "MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=100000000000 in the environment keeps them. "
+        "Example: bcos-optim-bench --layout gpt2 --threads 1",
+    )
+    parser.add_argument("--layout", choices=LAYOUTS, action="append", help="default: gpt2, small")
+    parser.add_argument("--threads", type=int, action="append", help="default: 1 and all")
+    parser.add_argument("--pairs", type=int, default=15, help="samples a row (15)")
+    parser.add_argument("--json", metavar="FILE", help="also write the rows as JSON lines")
+    parser.add_argument("--quick", action="store_true", help="fewer samples, one layout")
+    given = parser.parse_args(arguments)
+    if _native.library() is None:
+        print("bcos-optim-bench: the native library is missing", file=sys.stderr)
+        return 1
+    layouts = given.layout or (["gpt2"] if given.quick else ["gpt2", "small"])
+    every = torch.get_num_threads()
+    threads = given.threads or ([every] if given.quick else sorted({1, every}))
+    pairs = 5 if given.quick else given.pairs
+    print(f"torch {torch.__version__}, bcos {_native.version()}, target {_native.target()}")
+    print(f"{'rival':34}{'layout':8}{'threads':>8}{'ratio':>8}{'quartiles':>16}{'ours':>12}")
+    rows = []
+    for layout in layouts:
+        shapes = LAYOUTS[layout]()
+        for count in threads:
+            jobs = [lambda r=r: compare(r, layout, count, pairs, shapes) for r in RIVALS]  # noqa: B023
+            jobs.append(lambda: overhead(layout, count, pairs, shapes))  # noqa: B023
+            for job in jobs:
+                row = job()
+                rows.append(row)
+                print(
+                    f"{row.rival:34}{row.layout:8}{row.threads:8}{row.ratio:8.2f}"
+                    f"{row.low:9.2f}-{row.high:.2f}{row.ours_ms:9.2f} ms",
+                    flush=True,
+                )
+    if given.json:
+        with open(given.json, "w") as file:
+            for row in rows:
+                file.write(json.dumps(vars(row)) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
