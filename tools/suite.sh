@@ -5,10 +5,14 @@ PASSED=0
 FAILED=0
 SKIPPED=0
 
-configure() {
+with_ccache() {
   if have ccache; then
     export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
   fi
+}
+
+configure() {
+  with_ccache
   stage "configure $1" cmake --preset "$@"
 }
 

@@ -1,0 +1,59 @@
+# shellcheck shell=bash
+# The Python package: a wheel, and its tests on that wheel in an environment of its own.
+
+WHEELS=$PWD/build/wheels
+WHEEL_ENV=$PWD/build/wheel-env
+
+# The compiler and flags of the release build, so that ccache has compiled it already.
+build_wheel() {
+  rm -rf "$WHEELS"
+  CC=clang-19 CXX=clang++-19 CMAKE_GENERATOR=Ninja .venv/bin/python -m pip wheel . --no-deps \
+    --no-build-isolation --disable-pip-version-check -w "$WHEELS"
+}
+
+# Nothing in it but the wheel; torch and the test tools are looked up in .venv behind it.
+install_wheel() {
+  local site
+  rm -rf "$WHEEL_ENV"
+  .venv/bin/python -m venv --without-pip "$WHEEL_ENV"
+  site=$("$WHEEL_ENV/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+  .venv/bin/python -m pip --python "$WHEEL_ENV/bin/python" install --disable-pip-version-check \
+    --no-deps --no-index "$WHEELS"/*.whl &&
+    .venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+      >"$site/behind.pth"
+}
+
+# From another directory, so that the sources are not what is imported.
+run_pytest() {
+  (cd "$WHEEL_ENV" && env -u PYTHONPATH -u BCOS_LIBRARY bin/python -m pytest -q \
+    -p no:cacheprovider --rootdir "$OLDPWD/tests/python" "${PYTEST_ARGS[@]}" \
+    "$OLDPWD/tests/python")
+}
+
+# count_pytest LOG: adds pytest's last line to the totals.
+count_pytest() {
+  local last word number
+  last=$(grep -E '^[0-9].* in [0-9.]+s' "$1" | tail -n 1) || true
+  for word in passed failed skipped error; do
+    number=$(grep -oE "[0-9]+ $word" <<<"$last" | grep -oE '^[0-9]+') || number=0
+    case $word in
+      passed) PASSED=$((PASSED + number)) ;;
+      skipped) SKIPPED=$((SKIPPED + number)) ;;
+      *) FAILED=$((FAILED + number)) ;;
+    esac
+  done
+}
+
+# python_suite [PYTEST ARGS]
+python_suite() {
+  local before=$FAILED ok=0
+  PYTEST_ARGS=("$@")
+  if ! { stage "wheel" build_wheel && stage "install wheel" install_wheel; }; then
+    FAILED=$((FAILED + 1))
+    return 2
+  fi
+  stage "test python" run_pytest || ok=1
+  count_pytest "$LOGS/test-python.log"
+  if ((ok != 0 && FAILED == before)); then FAILED=$((FAILED + 1)); fi
+  return "$ok"
+}
