@@ -80,7 +80,9 @@ TEST(StridedTensors, StepLikeDenseOnes) {
       plan.update({&gradient, 1}, {&alpha, 1}, {&steps, 1}, {.max_norm = 2.0});
     }
     EXPECT_TRUE(same_bits(dense.x(), Strided::packed(x)));
-    if (!dense.m().empty()) EXPECT_TRUE(same_bits(dense.m(), Strided::packed(m)));
+    if (!dense.m().empty()) {
+      EXPECT_TRUE(same_bits(dense.m(), Strided::packed(m)));
+    }
     for (std::size_t c = 0; c < Strided::kColumns; ++c) {
       EXPECT_EQ(x[Strided::at(Strided::kRows, c)], -7) << "the gap was written";
     }
