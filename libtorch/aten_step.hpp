@@ -1,0 +1,18 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include "bcos/method.hpp"
+
+namespace bcos::libtorch {
+
+/// One step of one parameter in ATen operations, on any device. m and v are undefined where the
+/// method keeps none; all are changed in place, the gradient is not.
+void aten_step(const Method& method, double alpha, std::uint64_t t, double factor,
+               const at::Tensor& x, const at::Tensor& gradient, const at::Tensor& m,
+               const at::Tensor& v);
+
+/// The square of the norm of a gradient, in float64.
+double square_norm(const at::Tensor& gradient);
+
+}  // namespace bcos::libtorch

@@ -1,0 +1,250 @@
+#include <torch/autograd.h>
+#include <torch/csrc/stable/c/shim.h>
+
+#include <cmath>
+#include <unordered_set>
+
+#include "bcos/error.hpp"
+#include "bcos/libtorch.h"
+#include "libtorch/aten_step.hpp"
+#include "libtorch/optimizer_impl.hpp"
+#include "libtorch/tensors.hpp"
+
+namespace bcos::libtorch {
+namespace {
+
+using torch::optim::OptimizerParamGroup;
+
+/// torch's own threads, so that there is one pool in the process.
+void run_on_torch(void* /*context*/, std::size_t count, Executor::Task task, void* argument) {
+  struct Job {
+    Executor::Task task;
+    void* argument;
+  } job{task, argument};
+  const auto range = [](std::int64_t begin, std::int64_t end, void* context) {
+    const Job& job = *static_cast<const Job*>(context);
+    for (std::int64_t i = begin; i < end; ++i) {
+      job.task(job.argument, static_cast<std::size_t>(i));
+    }
+  };
+  torch_parallel_for(0, static_cast<std::int64_t>(count), 1, range, &job);
+}
+
+Guard guard_of(const std::string& name) {
+  if (name == "propagate") return Guard::propagate;
+  if (name == "skip") return Guard::skip;
+  TORCH_CHECK(name == "raise", "Invalid guard: '", name, "', expected propagate, skip or raise");
+  return Guard::raise;
+}
+
+void check_options(const BCOSOptions& options) {
+  TORCH_CHECK(options.lr() >= 0 && std::isfinite(options.lr()),
+              "Invalid learning rate: ", options.lr());
+  TORCH_CHECK(!options.max_norm() || *options.max_norm() > 0,
+              "Invalid max_norm value: ", options.max_norm().value_or(0));
+  guard_of(options.guard());
+  options.method();
+}
+
+const BCOSOptions& options_of(const OptimizerParamGroup& group) {
+  return static_cast<const BCOSOptions&>(group.options());
+}
+
+}  // namespace
+
+BCOSParamState& BCOS::Impl::state_of(const torch::Tensor& p, const Method& method) {
+  auto& slot = owner_.state_[p.unsafeGetTensorImpl()];
+  if (!slot) {
+    auto state = std::make_unique<BCOSParamState>();
+    const auto type = working_type(p.scalar_type());
+    const StateKinds kinds = state_kinds(method);
+    if (kinds.m) state->m(torch::zeros_like(p, p.options().dtype(type)));
+    if (kinds.v && method.blocks.layout == Layout::coordinate) {
+      state->v(torch::zeros_like(p, p.options().dtype(type), at::MemoryFormat::Contiguous));
+    } else if (kinds.v) {
+      const at::Tensor real = as_real(p);
+      const auto count = block_count(method.blocks, Dims(real.sizes().data(), real.sizes().size()));
+      state->v(torch::zeros({static_cast<std::int64_t>(count)},
+                            p.options().dtype(working_type(real.scalar_type()))));
+    }
+    slot = std::move(state);
+  }
+  return static_cast<BCOSParamState&>(*slot);
+}
+
+void BCOS::Impl::collect() {
+  entries_.clear();
+  methods_.clear();
+  alphas_.clear();
+  all_in_engine_ = engine_;
+  uphill_ = false;
+  const auto& groups = owner_.param_groups_;
+  for (std::size_t k = 0; k < groups.size(); ++k) {
+    const BCOSOptions& options = options_of(groups[k]);
+    check_options(options);
+    const BCOSOptions& first = options_of(groups[0]);
+    TORCH_CHECK(options.guard() == first.guard() && options.max_norm() == first.max_norm(),
+                "Invalid parameter group: guard and max_norm must be the same in all groups");
+    methods_.push_back(options.method());
+    alphas_.push_back(options.lr());
+    all_in_engine_ = all_in_engine_ && options.maximize() == first.maximize();
+    uphill_ = first.maximize();
+    for (const torch::Tensor& p : groups[k].params()) {
+      all_in_engine_ = all_in_engine_ && engine_takes(p);
+      const torch::Tensor gradient = p.grad();
+      if (gradient.defined()) {
+        TORCH_CHECK(gradient.layout() == at::kStrided,
+                    "BCOS does not support sparse gradients: make the layer dense");
+      }
+      entries_.push_back({p, gradient, &state_of(p, methods_[k]), k, options.maximize()});
+    }
+  }
+}
+
+void BCOS::Impl::step() {
+  collect();
+  if (entries_.empty()) return;
+  const BCOSOptions& first = options_of(owner_.param_groups_[0]);
+  StepOptions options{.grad_scale = uphill_ ? -1.0 : 1.0,
+                      .max_norm = first.max_norm(),
+                      .guard = guard_of(first.guard())};
+  try {
+    if (all_in_engine_) {
+      step_in_engine(options);
+    } else {
+      step_in_aten(options);
+    }
+  } catch (const Error& error) {
+    TORCH_CHECK(false, error.what());
+  }
+}
+
+void BCOS::Impl::step_in_engine(const StepOptions& options) {
+  std::vector<const void*> places;
+  for (const Entry& entry : entries_) {
+    const auto place = [](const torch::Tensor& t) { return t.defined() ? t.data_ptr() : nullptr; };
+    places.insert(places.end(), {entry.p.unsafeGetTensorImpl(), place(entry.p),
+                                 place(entry.state->m()), place(entry.state->v())});
+  }
+  if (!plan_ || places != places_ || planned_ != methods_) make_plan(std::move(places));
+  gradients_.clear();
+  steps_.clear();
+  for (const Entry& entry : entries_) {
+    Gradient gradient;
+    if (entry.gradient.defined()) {
+      TORCH_CHECK(entry.gradient.scalar_type() == entry.p.scalar_type(),
+                  "Invalid gradient: expected ", entry.p.scalar_type(), ", received ",
+                  entry.gradient.scalar_type());
+      gradient.data = entry.gradient.data_ptr();
+      if (!entry.gradient.is_contiguous()) {
+        gradient.strides = Dims(entry.gradient.strides().data(), entry.gradient.strides().size());
+      }
+    }
+    gradients_.push_back(gradient);
+    steps_.push_back(static_cast<std::uint64_t>(entry.state->step()));
+  }
+  report_ = plan_->update(gradients_, alphas_, steps_, options);
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    entries_[i].state->step(static_cast<std::int64_t>(steps_[i]));
+    if (entries_[i].gradient.defined()) entries_[i].p.unsafeGetTensorImpl()->bump_version();
+  }
+}
+
+void BCOS::Impl::make_plan(std::vector<const void*> places) {
+  std::vector<Parameter> parameters;
+  for (const Entry& entry : entries_) {
+    const torch::Tensor v = entry.state->v();
+    Parameter parameter{
+        .x = view_of(entry.p), .m = view_of(entry.state->m()), .group = entry.group};
+    parameter.v = view_of(v);
+    parameters.push_back(parameter);
+  }
+  plan_.emplace(methods_, parameters, PlanOptions{.executor = {.run = run_on_torch}});
+  places_ = std::move(places);
+  planned_ = methods_;
+}
+
+void BCOS::Impl::step_in_aten(const StepOptions& options) {
+  report_ = {};
+  double factor = 1;
+  if (options.max_norm || options.guard != Guard::propagate) {
+    double square = 0;
+    for (const Entry& entry : entries_) {
+      if (entry.gradient.defined()) square += square_norm(entry.gradient);
+    }
+    report_.norm = std::sqrt(square);
+    report_.skipped = options.guard != Guard::propagate && !std::isfinite(square);
+    TORCH_CHECK(!report_.skipped || options.guard != Guard::raise,
+                "expected finite gradients but received NaN or infinity: nothing was changed");
+    if (report_.skipped) return;
+    if (options.max_norm) factor = std::min(1.0, *options.max_norm / (*report_.norm + 1e-6));
+    report_.clipped = factor < 1;
+  }
+  for (const Entry& entry : entries_) {
+    if (!entry.gradient.defined()) {
+      ++report_.missing;
+      continue;
+    }
+    const double alpha = alphas_[entry.group];
+    const std::int64_t t = entry.state->step();
+    // Frameworks make state by a step with zero gradients at alpha = 0.
+    if (alpha == 0 && t == 0 && !entry.gradient.any().item<bool>()) continue;
+    aten_step(methods_[entry.group], alpha, static_cast<std::uint64_t>(t),
+              entry.maximize ? -factor : factor, entry.p, entry.gradient, entry.state->m(),
+              entry.state->v());
+    entry.state->step(t + 1);
+    report_.elements += static_cast<std::uint64_t>(entry.p.numel());
+  }
+}
+
+BCOS::BCOS(const std::vector<OptimizerParamGroup>& param_groups, BCOSOptions defaults)
+    : Optimizer(std::vector<OptimizerParamGroup>{}, std::make_unique<BCOSOptions>(defaults)),
+      impl_(std::make_unique<Impl>(*this)) {
+  check_options(defaults);
+  for (const OptimizerParamGroup& group : param_groups) add_param_group(group);
+}
+
+BCOS::BCOS(std::vector<torch::Tensor> params, BCOSOptions defaults)
+    : BCOS({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+
+BCOS::~BCOS() = default;
+
+void BCOS::add_param_group(const OptimizerParamGroup& group) {
+  std::unordered_set<const void*> known;
+  for (const OptimizerParamGroup& other : param_groups_) {
+    for (const torch::Tensor& p : other.params()) known.insert(p.unsafeGetTensorImpl());
+  }
+  for (const torch::Tensor& p : group.params()) {
+    TORCH_CHECK(known.insert(p.unsafeGetTensorImpl()).second,
+                "some parameters appear in more than one place of the parameter groups");
+  }
+  if (group.has_options()) check_options(options_of(group));
+  Optimizer::add_param_group(group);
+  // torch keeps the options of its own optimizers alone.
+  if (group.has_options()) param_groups_.back().set_options(group.options().clone());
+}
+
+torch::Tensor BCOS::step(LossClosure closure) {
+  const torch::NoGradGuard no_grad;
+  torch::Tensor loss;
+  if (closure != nullptr) {
+    const at::AutoGradMode grad(true);
+    loss = closure();
+  }
+  impl_->step();
+  return loss;
+}
+
+void BCOS::save(torch::serialize::OutputArchive& archive) const {
+  torch::optim::serialize<BCOSParamState, BCOSOptions>(archive, *this);
+}
+
+void BCOS::load(torch::serialize::InputArchive& archive) {
+  torch::optim::serialize<BCOSParamState, BCOSOptions>(archive, *this);
+  impl_->forget_plan();
+}
+
+const StepReport& BCOS::last_report() const { return impl_->report(); }
+void BCOS::use_engine(bool yes) { impl_->use_engine(yes); }
+
+}  // namespace bcos::libtorch

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "bcos/libtorch.h"
+
+namespace bcos::libtorch {
+
+class BCOS::Impl {
+ public:
+  explicit Impl(BCOS& owner) : owner_(owner) {}
+
+  void step();
+  BCOSParamState& state_of(const torch::Tensor& p, const Method& method);
+  const StepReport& report() const { return report_; }
+  void forget_plan() { plan_.reset(); }
+  void use_engine(bool yes) { engine_ = yes; }
+
+ private:
+  /// A parameter in the step at hand.
+  struct Entry {
+    torch::Tensor p;
+    torch::Tensor gradient;
+    BCOSParamState* state;
+    std::size_t group;
+    bool maximize;
+  };
+
+  void collect();
+  void step_in_engine(const StepOptions& options);
+  void step_in_aten(const StepOptions& options);
+  void make_plan(std::vector<const void*> places);
+
+  BCOS& owner_;
+  bool engine_ = true;
+  StepReport report_;
+
+  // of the step at hand
+  std::vector<Entry> entries_;
+  std::vector<Method> methods_;
+  std::vector<double> alphas_;
+  std::vector<Gradient> gradients_;
+  std::vector<std::uint64_t> steps_;
+  bool all_in_engine_ = true;
+  bool uphill_ = false;
+
+  // kept while parameters and states stay where they are
+  std::optional<Plan> plan_;
+  std::vector<const void*> places_;
+  std::vector<Method> planned_;
+};
+
+}  // namespace bcos::libtorch

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include "bcos/blocks.hpp"
+#include "bcos/tensor.hpp"
+
+/// Views of torch's tensors as plain real ones.
+namespace bcos::libtorch {
+
+/// 16-bit parameters are computed, and their state is kept, in float32.
+inline at::ScalarType working_type(at::ScalarType type) {
+  return type == at::kHalf || type == at::kBFloat16 ? at::kFloat : type;
+}
+
+/// Complex numbers as pairs.
+inline at::Tensor as_real(const at::Tensor& tensor) {
+  return tensor.is_complex() ? at::view_as_real(tensor) : tensor;
+}
+
+/// Whether the engine can step a parameter.
+inline bool engine_takes(const at::Tensor& tensor) {
+  return tensor.device().is_cpu() && tensor.layout() == at::kStrided &&
+         (tensor.scalar_type() == at::kFloat || tensor.scalar_type() == at::kDouble);
+}
+
+inline TensorView view_of(const at::Tensor& tensor) {
+  if (!tensor.defined()) return {};
+  return {tensor.data_ptr(), tensor.scalar_type() == at::kFloat ? DType::f32 : DType::f64,
+          Dims(tensor.sizes().data(), tensor.sizes().size()),
+          Dims(tensor.strides().data(), tensor.strides().size())};
+}
+
+}  // namespace bcos::libtorch

@@ -1,0 +1,304 @@
+#include "bcos/optimizer.hpp"
+
+#include <gtest/gtest.h>
+#include <torch/nn.h>
+#include <torch/serialize.h>
+
+#include <filesystem>
+
+#include "bcos/libtorch.h"
+
+namespace bcos::libtorch {
+namespace {
+
+using torch::Tensor;
+using torch::optim::OptimizerParamGroup;
+
+std::vector<Tensor> make_params(torch::TensorOptions options = {}) {
+  torch::manual_seed(0);
+  const std::vector<std::vector<std::int64_t>> shapes = {{5, 4}, {3}, {}, {2, 3, 4}};
+  std::vector<Tensor> params;
+  for (const auto& shape : shapes) {
+    params.push_back(torch::randn(shape, options).set_requires_grad(true));
+  }
+  return params;
+}
+
+void give_gradients(const std::vector<Tensor>& params, std::int64_t seed) {
+  torch::manual_seed(static_cast<std::uint64_t>(seed));
+  for (const Tensor& p : params) p.mutable_grad() = torch::randn_like(p.detach());
+}
+
+void run(BCOS& optimizer, const std::vector<Tensor>& params, int steps, int first = 0) {
+  for (int t = first; t < first + steps; ++t) {
+    give_gradients(params, t);
+    optimizer.step();
+  }
+}
+
+void expect_close(const std::vector<Tensor>& a, const std::vector<Tensor>& b, double tolerance) {
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_TRUE(torch::allclose(a[i], b[i], tolerance, tolerance)) << a[i] << b[i];
+  }
+}
+
+std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const c10::Error& error) {
+    return error.what_without_backtrace();
+  }
+  return "nothing was thrown";
+}
+
+std::vector<BCOSOptions> every_kind() {
+  return {BCOSOptions(0.01),
+          BCOSOptions(0.01).simple(true),
+          BCOSOptions(0.01).simple(true).beta_v(0.95),
+          BCOSOptions(0.01).mode("m"),
+          BCOSOptions(0.01).mode("m").beta_v(0.99).decoupled(false),
+          BCOSOptions(0.01).mode("g"),
+          BCOSOptions(0.01).start("first"),
+          BCOSOptions(0.01).start("zero_corrected").eps(1e-8),
+          BCOSOptions(0.01).blocks("row"),
+          BCOSOptions(0.01).blocks("column").mode("m"),
+          BCOSOptions(0.01).blocks("tensor").block_gain("sqrt"),
+          BCOSOptions(0.01).maximize(true),
+          BCOSOptions(0.01).max_norm(0.5)};
+}
+
+TEST(LibTorchBCOS, AgreesWithItsAtenFormOnEveryKindOfMethod) {
+  for (const auto& [type, tolerance] :
+       {std::pair{torch::kFloat32, 2e-5}, std::pair{torch::kFloat64, 1e-12}}) {
+    for (const BCOSOptions& options : every_kind()) {
+      const auto params = make_params(type), others = make_params(type);
+      BCOS engine(params, options), aten(others, options);
+      aten.use_engine(false);
+      run(engine, params, 4);
+      run(aten, others, 4);
+      expect_close(params, others, tolerance);
+    }
+  }
+}
+
+TEST(LibTorchBCOS, GivesTheBitsOfTheEnginesOwnOptimizer) {
+  const auto params = make_params();
+  const auto copies = make_params();
+  BCOS optimizer(params, BCOSOptions(0.01));
+  bcos::Optimizer own(bcosw_c);
+  std::vector<ParameterId> ids;
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    const Tensor x = copies[i].detach();
+    ids.push_back(own.add(std::to_string(i), TensorView{x.data_ptr(), DType::f32,
+                                                        Dims(x.sizes().data(), x.sizes().size())}));
+  }
+  for (int t = 0; t < 3; ++t) {
+    give_gradients(params, t);
+    optimizer.step();
+    std::vector<ParameterGradient> gradients;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      gradients.emplace_back(ids[i], Gradient{.data = params[i].grad().data_ptr()});
+    }
+    own.step(0.01, gradients);
+  }
+  for (std::size_t i = 0; i < params.size(); ++i) EXPECT_TRUE(torch::equal(params[i], copies[i]));
+  EXPECT_EQ(optimizer.last_report().elements, 48U);
+}
+
+TEST(LibTorchBCOS, KeepsTheOptionsOfEveryGroup) {
+  const auto params = make_params();
+  std::vector<OptimizerParamGroup> groups;
+  groups.emplace_back(std::vector<Tensor>{params[0]},
+                      std::make_unique<BCOSOptions>(BCOSOptions(0.1).weight_decay(0.5)));
+  groups.emplace_back(std::vector<Tensor>{params[1]});
+  BCOS optimizer(groups, BCOSOptions(0.01).weight_decay(0.0));
+  optimizer.add_param_group(
+      {{params[2]}, std::make_unique<BCOSOptions>(BCOSOptions(0.3).mode("g"))});
+  const auto options = [&](std::size_t k) {
+    return static_cast<BCOSOptions&>(optimizer.param_groups()[k].options());
+  };
+  EXPECT_EQ(options(0).lr(), 0.1);
+  EXPECT_EQ(options(0).weight_decay(), 0.5);
+  EXPECT_EQ(options(1).lr(), 0.01);
+  EXPECT_EQ(options(1).weight_decay(), 0.0);
+  EXPECT_EQ(options(2).mode(), "g");
+
+  const Tensor before = params[0].detach().clone(), spared = params[1].detach().clone();
+  for (int i = 0; i < 3; ++i) params[i].mutable_grad() = torch::zeros_like(params[i]);
+  optimizer.step();
+  EXPECT_TRUE(torch::allclose(params[0], before * 0.95));
+  EXPECT_TRUE(torch::equal(params[1], spared));
+}
+
+TEST(LibTorchBCOS, CallsTheClosureWithGradientsOnAndReturnsItsLoss) {
+  auto x = torch::ones({3}).set_requires_grad(true);
+  BCOS optimizer({x}, BCOSOptions(0.1));
+  const Tensor loss = optimizer.step([&] {
+    optimizer.zero_grad();
+    Tensor value = x.square().sum();
+    value.backward();
+    return value;
+  });
+  EXPECT_EQ(loss.item<float>(), 3.0F);
+  EXPECT_LT(x[0].item<float>(), 1.0F);
+}
+
+TEST(LibTorchBCOS, SkipsParametersWithoutGradient) {
+  const auto params = make_params();
+  BCOS optimizer(params, BCOSOptions(0.1));
+  const Tensor before = params[1].detach().clone();
+  params[0].mutable_grad() = torch::ones_like(params[0]);
+  optimizer.step();
+  EXPECT_TRUE(torch::equal(params[1], before));
+  EXPECT_EQ(optimizer.last_report().missing, 3U);
+}
+
+TEST(LibTorchBCOS, StepsStridedAndSixteenBitAndComplexParameters) {
+  const Tensor base = torch::randn({6, 4});
+  auto strided = base.clone().t().set_requires_grad(true);
+  auto dense = base.t().contiguous().set_requires_grad(true);
+  BCOS one({strided}, BCOSOptions(0.01).mode("m")), other({dense}, BCOSOptions(0.01).mode("m"));
+  for (int t = 0; t < 3; ++t) {
+    give_gradients({dense}, t);
+    strided.mutable_grad() = dense.grad().t().contiguous().t();
+    one.step();
+    other.step();
+  }
+  EXPECT_TRUE(torch::equal(strided, dense));
+
+  auto half = torch::zeros({4}, torch::kBFloat16).set_requires_grad(true);
+  BCOS sixteen({half}, BCOSOptions(0.01));
+  half.mutable_grad() = torch::tensor({1e-4F, -1e-4F, 1.0F, -1.0F}).to(torch::kBFloat16);
+  sixteen.step();
+  const auto& state = static_cast<BCOSParamState&>(*sixteen.state().at(half.unsafeGetTensorImpl()));
+  EXPECT_EQ(state.m().scalar_type(), torch::kFloat32);
+  EXPECT_TRUE(torch::allclose(half.to(torch::kFloat32),
+                              torch::tensor({-0.01F, 0.01F, -0.01F, 0.01F}), 0.02, 0));
+
+  auto pair = torch::zeros({2}, torch::kComplexFloat).set_requires_grad(true);
+  BCOS complex({pair}, BCOSOptions(0.1).blocks("row").mode("g").start("first"));
+  pair.mutable_grad() = torch::complex(torch::tensor({3.0F, 0.0F}), torch::tensor({4.0F, 2.0F}));
+  complex.step();
+  EXPECT_TRUE(torch::allclose(torch::view_as_real(pair.detach()),
+                              torch::tensor({{-0.06F, -0.08F}, {0.0F, -0.1F}}), 1e-4, 1e-6));
+}
+
+TEST(LibTorchBCOS, GuardsAgainstBadGradientsInBothForms) {
+  for (const bool engine : {true, false}) {
+    const auto params = make_params();
+    BCOS optimizer(params, BCOSOptions(0.1).guard("skip"));
+    optimizer.use_engine(engine);
+    give_gradients(params, 0);
+    params[0].mutable_grad()[0][0] = std::numeric_limits<float>::quiet_NaN();
+    const Tensor before = params[1].detach().clone();
+    optimizer.step();
+    EXPECT_TRUE(optimizer.last_report().skipped);
+    EXPECT_TRUE(torch::equal(params[1], before));
+    BCOS strict(params, BCOSOptions(0.1).guard("raise"));
+    strict.use_engine(engine);
+    EXPECT_NE(message_of([&] { strict.step(); }).find("nothing was changed"), std::string::npos);
+  }
+}
+
+TEST(LibTorchBCOS, ResumesFromAnArchiveToTheBit) {
+  for (const char* mode : {"c", "m"}) {
+    const auto params = make_params();
+    BCOS optimizer(params, BCOSOptions(0.01).mode(mode).weight_decay(0.2));
+    run(optimizer, params, 2);
+    torch::serialize::OutputArchive out;
+    optimizer.save(out);
+    std::stringstream file;
+    out.save_to(file);
+    std::vector<Tensor> copies;
+    for (const Tensor& p : params) copies.push_back(p.detach().clone().set_requires_grad(true));
+    BCOS resumed(copies, BCOSOptions(0.5).mode(mode));
+    torch::serialize::InputArchive in;
+    in.load_from(file);
+    resumed.load(in);
+    run(optimizer, params, 3, 2);
+    run(resumed, copies, 3, 2);
+    for (std::size_t i = 0; i < params.size(); ++i) EXPECT_TRUE(torch::equal(params[i], copies[i]));
+  }
+}
+
+struct Net : torch::nn::Module {
+  torch::nn::Linear one{nullptr}, two{nullptr};
+  Net() {
+    torch::manual_seed(1);
+    one = register_module("one", torch::nn::Linear(4, 8));
+    two = register_module("two", torch::nn::Linear(8, 2));
+  }
+};
+
+TEST(LibTorchBCOS, SharesFilesByName) {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("bcos-libtorch-" + std::to_string(getpid()) + ".safetensors");
+  Net net, again;
+  BCOS optimizer(net.parameters(), BCOSOptions(0.01).mode("m"));
+  run(optimizer, net.parameters(), 2);
+  optimizer.save_file(path, net.named_parameters());
+  BCOS resumed(again.parameters(), BCOSOptions(0.01).mode("m"));
+  for (std::size_t i = 0; i < net.parameters().size(); ++i) {
+    const torch::NoGradGuard no_grad;
+    again.parameters()[i].copy_(net.parameters()[i]);
+  }
+  resumed.load_file(path, again.named_parameters());
+  run(optimizer, net.parameters(), 2, 2);
+  run(resumed, again.parameters(), 2, 2);
+  for (std::size_t i = 0; i < net.parameters().size(); ++i) {
+    EXPECT_TRUE(torch::equal(net.parameters()[i], again.parameters()[i]));
+  }
+  BCOS other(again.parameters(), BCOSOptions(0.01));
+  EXPECT_NE(message_of([&] { other.load_file(path, again.named_parameters()); }).find("method"),
+            std::string::npos);
+  EXPECT_TRUE(other.state().empty());
+  EXPECT_NE(message_of([&] { other.save_file(path, BCOS::NamedParameters()); }).find("has no name"),
+            std::string::npos);
+  std::filesystem::remove(path);
+}
+
+TEST(LibTorchBCOS, RefusesWrongUse) {
+  const auto params = make_params();
+  const auto refused = [&](const BCOSOptions& options) {
+    return message_of([&] { BCOS(params, options); });
+  };
+  EXPECT_NE(refused(BCOSOptions(-1)).find("Invalid learning rate: -1"), std::string::npos);
+  EXPECT_NE(refused(BCOSOptions(1).beta(1)).find("beta"), std::string::npos);
+  EXPECT_NE(refused(BCOSOptions(1).mode("x")).find("Invalid mode: 'x'"), std::string::npos);
+  EXPECT_NE(refused(BCOSOptions(1).beta_v(0.9)).find("full estimator"), std::string::npos);
+  EXPECT_NE(refused(BCOSOptions(1).mode("m").simple(true)).find("simple"), std::string::npos);
+  EXPECT_NE(refused(BCOSOptions(1).guard("hope")).find("Invalid guard"), std::string::npos);
+  EXPECT_NE(refused(BCOSOptions(1).start("warm")).find("Invalid start"), std::string::npos);
+  EXPECT_NE(refused(BCOSOptions(1).blocks("diagonal")).find("diagonal"), std::string::npos);
+  EXPECT_NE(message_of([&] { BCOS({params[0], params[0]}); }).find("more than one place"),
+            std::string::npos);
+  auto table = torch::nn::Embedding(torch::nn::EmbeddingOptions(4, 2).sparse(true));
+  table(torch::tensor({1})).sum().backward();
+  BCOS sparse(table->parameters());
+  EXPECT_NE(message_of([&] { sparse.step(); }).find("sparse"), std::string::npos);
+}
+
+TEST(LibTorchBCOS, MakesStateByAZeroStepWithoutStarting) {
+  for (const bool engine : {true, false}) {
+    auto x = torch::ones({2}).set_requires_grad(true);
+    BCOS optimizer({x}, BCOSOptions(0.0).start("first"));
+    optimizer.use_engine(engine);
+    x.mutable_grad() = torch::zeros({2});
+    optimizer.step();
+    auto& state = static_cast<BCOSParamState&>(*optimizer.state().at(x.unsafeGetTensorImpl()));
+    EXPECT_EQ(state.step(), 0);
+    EXPECT_TRUE(state.m().defined());
+  }
+}
+
+TEST(LibTorchBCOS, BumpsTheVersionThatAutogradWatches) {
+  auto x = torch::ones({2}).set_requires_grad(true);
+  BCOS optimizer({x});
+  const Tensor product = (x * x * x).sum();
+  x.mutable_grad() = torch::ones({2});
+  optimizer.step();
+  EXPECT_THROW(product.backward(), c10::Error);
+}
+
+}  // namespace
+}  // namespace bcos::libtorch
