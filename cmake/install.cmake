@@ -6,11 +6,16 @@ install(TARGETS bcos EXPORT bcosTargets)
 if(TARGET bcos_command)
   install(TARGETS bcos_command)
 endif()
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/bcos DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING PATTERN *.h PATTERN *.hpp)
-
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/bcos)
 install(EXPORT bcosTargets NAMESPACE bcos:: DESTINATION ${package_dir})
+if(TARGET bcos_torch)
+  install(TARGETS bcos_torch EXPORT bcosTorchTargets)
+  install(EXPORT bcosTorchTargets NAMESPACE bcos:: DESTINATION ${package_dir})
+else()
+  set(without_torch PATTERN libtorch.h EXCLUDE)
+endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/bcos DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN *.h PATTERN *.hpp ${without_torch})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/bcosConfig.cmake.in
   ${PROJECT_BINARY_DIR}/bcosConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/bcosConfigVersion.cmake

@@ -52,23 +52,43 @@ const BCOSOptions& options_of(const OptimizerParamGroup& group) {
 
 }  // namespace
 
+void BCOS::Impl::check_state(const torch::Tensor& p, const Method& method) const {
+  const auto found = owner_.state_.find(p.unsafeGetTensorImpl());
+  if (found == owner_.state_.end()) return;
+  const auto& loaded = static_cast<const BCOSParamState&>(*found->second);
+  const auto fresh = fresh_state(p, method);
+  const auto check = [&](const char* name, const torch::Tensor& now, const torch::Tensor& wanted) {
+    TORCH_CHECK(now.defined() == wanted.defined() &&
+                    (!now.defined() ||
+                     (now.sizes() == wanted.sizes() && now.scalar_type() == wanted.scalar_type())),
+                "loaded state of a parameter of shape ", p.sizes(), " does not fit: expected ",
+                name, wanted.defined() ? " like it" : " to be absent", ", received ",
+                now.defined() ? "one of another shape or type" : "none", "; nothing was changed");
+  };
+  check("m", loaded.m(), fresh->m());
+  check("v", loaded.v(), fresh->v());
+}
+
+std::unique_ptr<BCOSParamState> BCOS::Impl::fresh_state(const torch::Tensor& p,
+                                                        const Method& method) {
+  auto state = std::make_unique<BCOSParamState>();
+  const auto type = working_type(p.scalar_type());
+  const StateKinds kinds = state_kinds(method);
+  if (kinds.m) state->m(torch::zeros_like(p, p.options().dtype(type)));
+  if (kinds.v && method.blocks.layout == Layout::coordinate) {
+    state->v(torch::zeros_like(p, p.options().dtype(type), at::MemoryFormat::Contiguous));
+  } else if (kinds.v) {
+    const at::Tensor real = as_real(p);
+    const auto count = block_count(method.blocks, Dims(real.sizes().data(), real.sizes().size()));
+    state->v(torch::zeros({static_cast<std::int64_t>(count)},
+                          p.options().dtype(working_type(real.scalar_type()))));
+  }
+  return state;
+}
+
 BCOSParamState& BCOS::Impl::state_of(const torch::Tensor& p, const Method& method) {
   auto& slot = owner_.state_[p.unsafeGetTensorImpl()];
-  if (!slot) {
-    auto state = std::make_unique<BCOSParamState>();
-    const auto type = working_type(p.scalar_type());
-    const StateKinds kinds = state_kinds(method);
-    if (kinds.m) state->m(torch::zeros_like(p, p.options().dtype(type)));
-    if (kinds.v && method.blocks.layout == Layout::coordinate) {
-      state->v(torch::zeros_like(p, p.options().dtype(type), at::MemoryFormat::Contiguous));
-    } else if (kinds.v) {
-      const at::Tensor real = as_real(p);
-      const auto count = block_count(method.blocks, Dims(real.sizes().data(), real.sizes().size()));
-      state->v(torch::zeros({static_cast<std::int64_t>(count)},
-                            p.options().dtype(working_type(real.scalar_type()))));
-    }
-    slot = std::move(state);
-  }
+  if (!slot) slot = fresh_state(p, method);
   return static_cast<BCOSParamState&>(*slot);
 }
 
@@ -240,7 +260,26 @@ void BCOS::save(torch::serialize::OutputArchive& archive) const {
 }
 
 void BCOS::load(torch::serialize::InputArchive& archive) {
-  torch::optim::serialize<BCOSParamState, BCOSOptions>(archive, *this);
+  // Into a twin first, so that an archive that does not fit changes nothing.
+  std::vector<OptimizerParamGroup> groups;
+  for (const OptimizerParamGroup& group : param_groups_) {
+    groups.emplace_back(group.params(), group.options().clone());
+  }
+  BCOS twin(groups);
+  torch::optim::serialize<BCOSParamState, BCOSOptions>(archive, twin);
+  for (std::size_t k = 0; k < groups.size(); ++k) {
+    const BCOSOptions& loaded = options_of(twin.param_groups_[k]);
+    const Method method = loaded.method();
+    const Method own = options_of(param_groups_[k]).method();
+    TORCH_CHECK(method.estimator == own.estimator && method.blocks == own.blocks,
+                "loaded state is of another method: group ", k, " has mode '", loaded.mode(),
+                "', expected '", options_of(param_groups_[k]).mode(), "'; nothing was changed");
+    for (const torch::Tensor& p : groups[k].params()) twin.impl_->check_state(p, method);
+  }
+  state_ = std::move(twin.state_);
+  for (std::size_t k = 0; k < groups.size(); ++k) {
+    param_groups_[k].set_options(twin.param_groups_[k].options().clone());
+  }
   impl_->forget_plan();
 }
 

@@ -13,11 +13,15 @@ class BCOS::Impl {
 
   void step();
   BCOSParamState& state_of(const torch::Tensor& p, const Method& method);
+  /// Throws if the state of a parameter is not what its method keeps.
+  void check_state(const torch::Tensor& p, const Method& method) const;
   const StepReport& report() const { return report_; }
   void forget_plan() { plan_.reset(); }
   void use_engine(bool yes) { engine_ = yes; }
 
  private:
+  static std::unique_ptr<BCOSParamState> fresh_state(const torch::Tensor& p, const Method& method);
+
   /// A parameter in the step at hand.
   struct Entry {
     torch::Tensor p;

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # check.sh prefix WORK CMAKE BUILD   install the build into WORK/prefix
 # check.sh find_package WORK CMAKE GENERATOR CC VERSION   build and run the consumer by CMake
+# check.sh example WORK CMAKE GENERATOR CXX NAME [TORCH]   build and run a program of examples/
 # check.sh pkg_config WORK CC VERSION   build and run the consumer by pkg-config
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -41,6 +42,15 @@ by_find_package() {
   runs "$work/cmake/consumer" "$4"
 }
 
+by_example() {
+  local build=$work/example-$4
+  mkdir -p "$build/run"
+  "$1" -S "$here/../../examples/$4" -B "$build" -G "$2" -DCMAKE_CXX_COMPILER="$3" \
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$work/prefix;${5:-}"
+  "$1" --build "$build"
+  (cd "$build/run" && LD_LIBRARY_PATH=$(library_dir) "$(find "$build" -maxdepth 1 -type f -executable)")
+}
+
 by_pkg_config() {
   local flags program=$work/by-pkg-config
   export PKG_CONFIG_PATH
@@ -55,5 +65,6 @@ case $step in
   prefix) install_prefix "$@" ;;
   find_package) by_find_package "$@" ;;
   pkg_config) by_pkg_config "$@" ;;
+  example) by_example "$@" ;;
   *) die "unknown step: $step" ;;
 esac

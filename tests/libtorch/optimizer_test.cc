@@ -221,6 +221,31 @@ TEST(LibTorchBCOS, ResumesFromAnArchiveToTheBit) {
   }
 }
 
+TEST(LibTorchBCOS, RefusesAnArchiveThatDoesNotFitAndChangesNothing) {
+  const auto params = make_params();
+  BCOS saved(params, BCOSOptions(0.01));
+  run(saved, params, 2);
+  torch::serialize::OutputArchive out;
+  saved.save(out);
+  std::stringstream file;
+  out.save_to(file);
+  const auto refused = [&](BCOS& optimizer) {
+    file.seekg(0);
+    torch::serialize::InputArchive in;
+    in.load_from(file);
+    return message_of([&] { optimizer.load(in); });
+  };
+  BCOS other_mode(params, BCOSOptions(0.01).mode("m"));
+  EXPECT_NE(refused(other_mode).find("another method"), std::string::npos);
+  EXPECT_TRUE(other_mode.state().empty());
+  auto shapes = make_params();
+  shapes[0] = torch::zeros({7}).set_requires_grad(true);
+  BCOS other_shape(shapes, BCOSOptions(0.5));
+  EXPECT_NE(refused(other_shape).find("does not fit"), std::string::npos);
+  EXPECT_TRUE(other_shape.state().empty());
+  EXPECT_EQ(other_shape.param_groups()[0].options().get_lr(), 0.5);
+}
+
 struct Net : torch::nn::Module {
   torch::nn::Linear one{nullptr}, two{nullptr};
   Net() {

@@ -31,14 +31,17 @@ std::atomic<std::size_t> allocated{0};
 #define BCOS_SANITIZED
 #endif
 #if !defined(BCOS_SANITIZED)
-void* operator new(std::size_t size) {
+// Not inlined: g++ would see malloc and free beside calls of new and delete, and warn.
+__attribute__((noinline)) void* operator new(std::size_t size) {
   if (counting) allocated += size;
   void* memory = std::malloc(size == 0 ? 1 : size);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+__attribute__((noinline)) void operator delete(void* memory) noexcept { std::free(memory); }
+__attribute__((noinline)) void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
 #endif
 
 namespace bcos::testing {
