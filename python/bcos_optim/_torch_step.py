@@ -47,21 +47,19 @@ class TorchStep:
     def _buckets(self, entries: Sequence[Entry]) -> list[list[Entry]]:
         """Entries that share device, type and numbers."""
         buckets: dict[Any, list[Entry]] = {}
-        for entry in entries:
-            t = None if self.on_device else int(entry.step)
+        for i, entry in enumerate(entries):
+            if self.on_device:
+                # Nothing on the host tells which counters are equal.
+                t = i if self._counts else None
+            else:
+                t = int(entry.step)
             key = (entry.param.device, entry.param.dtype, entry.grad.dtype, t)
             buckets.setdefault(key, []).append(entry)
-        if not self.on_device:
-            return list(buckets.values())
-        # With counters on the device nothing tells which are equal.
-        return (
-            [[entry] for bucket in buckets.values() for entry in bucket]
-            if self._counts
-            else (list(buckets.values()))
-        )
+        return list(buckets.values())
 
     @property
     def _counts(self) -> bool:
+        """Whether numbers depend on how many steps a parameter has taken."""
         return self.method.start != "zero"
 
     def _numbers(self, entry: Entry, dtype: torch.dtype) -> Any:

@@ -338,9 +338,11 @@ class BCOS(Optimizer):
     @staticmethod
     def _only_makes_state(group: dict[str, Any], p: Tensor, state: dict[str, Any]) -> bool:
         """Checkpoint frameworks make state by a step with zero gradients at lr = 0."""
-        if torch.compiler.is_compiling() or group["differentiable"] or p.is_meta:
+        lr = group["lr"]
+        elsewhere = isinstance(lr, Tensor) and lr.device.type != "cpu"
+        if torch.compiler.is_compiling() or group["differentiable"] or p.is_meta or elsewhere:
             return False
-        return float(group["lr"]) == 0 and int(state["step"]) == 0 and not bool(p.grad.any())
+        return float(lr) == 0 and int(state["step"]) == 0 and not bool(p.grad.any())
 
     @staticmethod
     def _check_gradient(p: Tensor, name: str) -> None:
