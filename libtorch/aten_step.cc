@@ -171,8 +171,13 @@ void aten_step(const Method& method, double alpha, std::uint64_t t, double facto
   x_real.copy_((n.keep == 1 ? x_wide : x_wide * n.keep) - update);
 }
 
-double square_norm(const Tensor& gradient) {
-  return as_real(gradient).to(at::kDouble).square().sum().item<double>();
+double norm_of(const Tensor& gradient) {
+  if (gradient.numel() == 0) return 0;
+  const Tensor wide = as_real(gradient).to(at::kDouble);
+  const double norm = wide.norm().item<double>();
+  if (!std::isinf(norm)) return norm;
+  const double scale = wide.abs().max().item<double>();
+  return std::isinf(scale) ? scale : scale * (wide / scale).norm().item<double>();
 }
 
 }  // namespace bcos::libtorch

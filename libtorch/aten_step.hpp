@@ -12,7 +12,7 @@ void aten_step(const Method& method, double alpha, std::uint64_t t, double facto
                const at::Tensor& x, const at::Tensor& gradient, const at::Tensor& m,
                const at::Tensor& v);
 
-/// The square of the norm of a gradient, in float64.
-double square_norm(const at::Tensor& gradient);
+/// The norm of a gradient, in float64; infinite or NaN only if the gradient is.
+double norm_of(const at::Tensor& gradient);
 
 }  // namespace bcos::libtorch

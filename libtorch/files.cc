@@ -97,7 +97,7 @@ void BCOS::save_file(const std::string& path, const NamedParameters& names) cons
 void BCOS::load_file(const std::string& path, const NamedParameters& names) {
   translated([&] {
     Mirror mirror = mirror_of(param_groups_, names);
-    mirror.optimizer->load(path);
+    mirror.optimizer->load(path, {.other_numbers = true});
     for (const Mirrored& entry : mirror.parameters) {
       BCOSParamState& state = impl_->state_of(entry.p, entry.method);
       const ParameterState engine = mirror.optimizer->state(entry.id);

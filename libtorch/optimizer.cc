@@ -1,6 +1,7 @@
 #include <torch/autograd.h>
 #include <torch/csrc/stable/c/shim.h>
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_set>
 
@@ -96,8 +97,6 @@ void BCOS::Impl::collect() {
   entries_.clear();
   methods_.clear();
   alphas_.clear();
-  all_in_engine_ = engine_;
-  uphill_ = false;
   const auto& groups = owner_.param_groups_;
   for (std::size_t k = 0; k < groups.size(); ++k) {
     const BCOSOptions& options = options_of(groups[k]);
@@ -107,16 +106,21 @@ void BCOS::Impl::collect() {
                 "Invalid parameter group: guard and max_norm must be the same in all groups");
     methods_.push_back(options.method());
     alphas_.push_back(options.lr());
-    all_in_engine_ = all_in_engine_ && options.maximize() == first.maximize();
-    uphill_ = first.maximize();
     for (const torch::Tensor& p : groups[k].params()) {
-      all_in_engine_ = all_in_engine_ && engine_takes(p);
-      const torch::Tensor gradient = p.grad();
+      torch::Tensor gradient = p.grad();
       if (gradient.defined()) {
         TORCH_CHECK(gradient.layout() == at::kStrided,
                     "BCOS does not support sparse gradients: make the layer dense");
+        TORCH_CHECK(gradient.scalar_type() == p.scalar_type() && gradient.sizes() == p.sizes(),
+                    "Invalid gradient: expected ", p.scalar_type(), " of shape ", p.sizes(),
+                    ", received ", gradient.scalar_type(), " of shape ", gradient.sizes());
+        // Autograd leaves conjugation and negation of real parts to whoever reads.
+        gradient = gradient.resolve_conj().resolve_neg();
       }
-      entries_.push_back({p, gradient, &state_of(p, methods_[k]), k, options.maximize()});
+      // The engine takes one sign a call; mixed ones are rare.
+      const bool in_engine = engine_ && engine_takes(p) && options.maximize() == first.maximize();
+      entries_.push_back(
+          {p, gradient, &state_of(p, methods_[k]), k, options.maximize(), in_engine});
     }
   }
 }
@@ -125,36 +129,60 @@ void BCOS::Impl::step() {
   collect();
   if (entries_.empty()) return;
   const BCOSOptions& first = options_of(owner_.param_groups_[0]);
-  StepOptions options{.grad_scale = uphill_ ? -1.0 : 1.0,
-                      .max_norm = first.max_norm(),
-                      .guard = guard_of(first.guard())};
+  StepOptions options{.max_norm = first.max_norm(), .guard = guard_of(first.guard())};
+  report_ = {};
+  double factor = 1;
   try {
-    if (all_in_engine_) {
-      step_in_engine(options);
-    } else {
-      step_in_aten(options);
+    if (!std::ranges::all_of(entries_, &Entry::in_engine)) {
+      // Nobody sees all gradients, so the limits are found here.
+      factor = limits(options);
+      if (report_.skipped) return;
+      options = {};
+      if (factor == 0 || !std::isfinite(factor)) {
+        for (Entry& entry : entries_) entry.in_engine = false;
+      }
     }
+    options.grad_scale = (first.maximize() ? -1 : 1) / factor;
+    if (std::ranges::any_of(entries_, &Entry::in_engine)) step_in_engine(options);
+    step_in_aten(factor);
   } catch (const Error& error) {
     TORCH_CHECK(false, error.what());
   }
 }
 
-void BCOS::Impl::step_in_engine(const StepOptions& options) {
-  std::vector<const void*> places;
+double BCOS::Impl::limits(const StepOptions& options) {
+  if (!options.max_norm && options.guard == Guard::propagate) return 1;
+  double norm = 0;
   for (const Entry& entry : entries_) {
-    const auto place = [](const torch::Tensor& t) { return t.defined() ? t.data_ptr() : nullptr; };
-    places.insert(places.end(), {entry.p.unsafeGetTensorImpl(), place(entry.p),
-                                 place(entry.state->m()), place(entry.state->v())});
+    if (entry.gradient.defined()) norm = std::hypot(norm, norm_of(entry.gradient));
+  }
+  report_.norm = norm;
+  report_.skipped = options.guard != Guard::propagate && !std::isfinite(norm);
+  TORCH_CHECK(!report_.skipped || options.guard != Guard::raise,
+              "expected finite gradients but received NaN or infinity: nothing was changed");
+  if (!options.max_norm) return 1;
+  const double share = *options.max_norm / (norm + 1e-6);
+  report_.clipped = share < 1;
+  return share < 1 || std::isnan(share) ? share : 1;
+}
+
+void BCOS::Impl::step_in_engine(const StepOptions& options) {
+  std::vector<std::intptr_t> places;
+  for (const Entry& entry : entries_) {
+    if (!entry.in_engine) continue;
+    for (const torch::Tensor& t : {entry.p, entry.state->m(), entry.state->v()}) {
+      places.push_back(t.defined() ? reinterpret_cast<std::intptr_t>(t.data_ptr()) : 0);
+    }
+    places.insert(places.end(), entry.p.sizes().begin(), entry.p.sizes().end());
+    places.insert(places.end(), entry.p.strides().begin(), entry.p.strides().end());
   }
   if (!plan_ || places != places_ || planned_ != methods_) make_plan(std::move(places));
   gradients_.clear();
   steps_.clear();
   for (const Entry& entry : entries_) {
+    if (!entry.in_engine) continue;
     Gradient gradient;
     if (entry.gradient.defined()) {
-      TORCH_CHECK(entry.gradient.scalar_type() == entry.p.scalar_type(),
-                  "Invalid gradient: expected ", entry.p.scalar_type(), ", received ",
-                  entry.gradient.scalar_type());
       gradient.data = entry.gradient.data_ptr();
       if (!entry.gradient.is_contiguous()) {
         gradient.strides = Dims(entry.gradient.strides().data(), entry.gradient.strides().size());
@@ -163,44 +191,39 @@ void BCOS::Impl::step_in_engine(const StepOptions& options) {
     gradients_.push_back(gradient);
     steps_.push_back(static_cast<std::uint64_t>(entry.state->step()));
   }
+  const StepReport known = report_;
   report_ = plan_->update(gradients_, alphas_, steps_, options);
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    entries_[i].state->step(static_cast<std::int64_t>(steps_[i]));
-    if (entries_[i].gradient.defined()) entries_[i].p.unsafeGetTensorImpl()->bump_version();
+  if (known.norm) {
+    report_.norm = known.norm;
+    report_.clipped = known.clipped;
+  }
+  std::size_t i = 0;
+  for (const Entry& entry : entries_) {
+    if (!entry.in_engine) continue;
+    entry.state->step(static_cast<std::int64_t>(steps_[i++]));
+    if (entry.gradient.defined() && !report_.skipped) {
+      entry.p.unsafeGetTensorImpl()->bump_version();
+    }
   }
 }
 
-void BCOS::Impl::make_plan(std::vector<const void*> places) {
+void BCOS::Impl::make_plan(std::vector<std::intptr_t> places) {
   std::vector<Parameter> parameters;
   for (const Entry& entry : entries_) {
-    const torch::Tensor v = entry.state->v();
-    Parameter parameter{
-        .x = view_of(entry.p), .m = view_of(entry.state->m()), .group = entry.group};
-    parameter.v = view_of(v);
-    parameters.push_back(parameter);
+    if (!entry.in_engine) continue;
+    parameters.push_back({.x = view_of(entry.p),
+                          .m = view_of(entry.state->m()),
+                          .v = view_of(entry.state->v()),
+                          .group = entry.group});
   }
   plan_.emplace(methods_, parameters, PlanOptions{.executor = {.run = run_on_torch}});
   places_ = std::move(places);
   planned_ = methods_;
 }
 
-void BCOS::Impl::step_in_aten(const StepOptions& options) {
-  report_ = {};
-  double factor = 1;
-  if (options.max_norm || options.guard != Guard::propagate) {
-    double square = 0;
-    for (const Entry& entry : entries_) {
-      if (entry.gradient.defined()) square += square_norm(entry.gradient);
-    }
-    report_.norm = std::sqrt(square);
-    report_.skipped = options.guard != Guard::propagate && !std::isfinite(square);
-    TORCH_CHECK(!report_.skipped || options.guard != Guard::raise,
-                "expected finite gradients but received NaN or infinity: nothing was changed");
-    if (report_.skipped) return;
-    if (options.max_norm) factor = std::min(1.0, *options.max_norm / (*report_.norm + 1e-6));
-    report_.clipped = factor < 1;
-  }
+void BCOS::Impl::step_in_aten(double factor) {
   for (const Entry& entry : entries_) {
+    if (entry.in_engine) continue;
     if (!entry.gradient.defined()) {
       ++report_.missing;
       continue;
@@ -271,7 +294,8 @@ void BCOS::load(torch::serialize::InputArchive& archive) {
     const BCOSOptions& loaded = options_of(twin.param_groups_[k]);
     const Method method = loaded.method();
     const Method own = options_of(param_groups_[k]).method();
-    TORCH_CHECK(method.estimator == own.estimator && method.blocks == own.blocks,
+    TORCH_CHECK(method.direction == own.direction && method.estimator == own.estimator &&
+                    method.blocks == own.blocks && method.start == own.start,
                 "loaded state is of another method: group ", k, " has mode '", loaded.mode(),
                 "', expected '", options_of(param_groups_[k]).mode(), "'; nothing was changed");
     for (const torch::Tensor& p : groups[k].params()) twin.impl_->check_state(p, method);

@@ -29,12 +29,15 @@ class BCOS::Impl {
     BCOSParamState* state;
     std::size_t group;
     bool maximize;
+    bool in_engine;
   };
 
   void collect();
   void step_in_engine(const StepOptions& options);
-  void step_in_aten(const StepOptions& options);
-  void make_plan(std::vector<const void*> places);
+  void step_in_aten(double factor);
+  void make_plan(std::vector<std::intptr_t> places);
+  /// The factor on all gradients; sets what the report says of norm and guard.
+  double limits(const StepOptions& options);
 
   BCOS& owner_;
   bool engine_ = true;
@@ -46,12 +49,10 @@ class BCOS::Impl {
   std::vector<double> alphas_;
   std::vector<Gradient> gradients_;
   std::vector<std::uint64_t> steps_;
-  bool all_in_engine_ = true;
-  bool uphill_ = false;
 
   // kept while parameters and states stay where they are
   std::optional<Plan> plan_;
-  std::vector<const void*> places_;
+  std::vector<std::intptr_t> places_;  ///< addresses, sizes and strides
   std::vector<Method> planned_;
 };
 

@@ -159,6 +159,14 @@ int bcos_optimizer_load(bcos_optimizer* optimizer, const char* path) {
   });
 }
 
+int bcos_optimizer_load_state(bcos_optimizer* optimizer, const char* path) {
+  return guarded([&] {
+    required(optimizer, "bcos_optimizer_load_state", "an optimizer");
+    optimizer->optimizer.load(&required(path, "bcos_optimizer_load_state", "a path"),
+                              {.other_numbers = true});
+  });
+}
+
 int bcos_optimizer_convert(bcos_optimizer* optimizer, const char* path) {
   return guarded([&] {
     required(optimizer, "bcos_optimizer_convert", "an optimizer");

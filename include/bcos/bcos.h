@@ -126,6 +126,8 @@ BCOS_API int bcos_optimizer_set_numbers(bcos_optimizer* optimizer, uint64_t grou
                                         const char* method);
 BCOS_API int bcos_optimizer_save(const bcos_optimizer* optimizer, const char* path);
 BCOS_API int bcos_optimizer_load(bcos_optimizer* optimizer, const char* path);
+/* The same for a file whose methods differ in their numbers; the optimizer keeps its own. */
+BCOS_API int bcos_optimizer_load_state(bcos_optimizer* optimizer, const char* path);
 /* Keeps the momentum of a file of another method. */
 BCOS_API int bcos_optimizer_convert(bcos_optimizer* optimizer, const char* path);
 /* state: "m", "v" or "u". data is null where the method keeps none. */

@@ -91,7 +91,8 @@ class BCOS_API BCOS : public torch::optim::Optimizer {
   void load(torch::serialize::InputArchive& archive) override;
 
   /// Optimizer files (docs/formats.md), which C++, C and Python share: parameters by name. Loading
-  /// refuses any difference of names, shapes, types or methods before anything is changed.
+  /// refuses any difference of names, shapes, types or methods before anything is changed; numbers
+  /// stay those of the options.
   using NamedParameters = torch::OrderedDict<std::string, torch::Tensor>;
   void save_file(const std::string& path, const NamedParameters& names) const;
   void load_file(const std::string& path, const NamedParameters& names);

@@ -11,8 +11,23 @@ family, ``reference(...)`` the authors' own.
 from ._convert import convert
 from ._files import load, load_momentum, save
 from ._groups import param_groups
-from ._native import Report, set_threads, target, threads, version
-from .optimizer import BCOS, optimizer, reference
+from ._native import Report, set_threads, target, threads, version, version_of_package
+from ._optimizer import BCOS, optimizer, reference
+
+for _public in (
+    BCOS,
+    Report,
+    convert,
+    load,
+    load_momentum,
+    optimizer,
+    param_groups,
+    reference,
+    save,
+):
+    _public.__module__ = __name__  # where users find them, whatever file they are in
+
+__version__ = version_of_package()
 
 __all__ = [
     "BCOS",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from operator import attrgetter, is_, itemgetter
+from operator import attrgetter, eq, is_, itemgetter
 from typing import Any
 
 import torch
@@ -23,21 +23,21 @@ class EngineStep:
     def __init__(
         self,
         groups: Sequence[dict[str, Any]],
+        owners: Sequence[int],
         params: Sequence[Tensor],
         states: Sequence[dict[str, Any]],
         limits: tuple[str, float | None],
     ) -> None:
+        """``owners``: the group of each parameter."""
         self._groups = list(groups)
         self._params = list(params)
         # Shards and complex numbers are stepped as the real tensors that they lie in.
         self._wrapped = any(is_dtensor(p) or p.is_complex() for p in params)
-        self._pointers = self._pointers_of(params)
         self._states = list(states)
-        self.limits = limits
+        self._limits = (*limits, torch.get_num_threads())
         self._signature = signature_of(groups)
         self._dtypes = set(map(_dtype_of, params))
-        self._same_dtype = len(self._dtypes) == 1
-        self._texts: list[tuple[tuple[Any, ...], str]] = [("", "")] * len(groups)  # type: ignore[list-item]
+        self._texts: list[tuple[Any, str]] = [(None, "")] * len(groups)
         steps = [int(state["step"]) for state in states]
         self._counters = torch.tensor(steps, dtype=torch.int64)
         for state, counter in zip(states, self._counters.unbind(0), strict=True):
@@ -46,14 +46,16 @@ class EngineStep:
         for name in ("step", "m", "v"):
             having = [state for state in states if name in state]
             self._kept.append((name, having, [state[name] for state in having]))
+        self._places = self._places_of(params)
         self._plan = _native.Plan(
             self._method_texts(),
-            [k for k, group in enumerate(groups) for _ in group["params"]],
+            owners,
             [plain(p) for p in params],
             [plain(state["m"]) if "m" in state else None for state in states],
             [plain(state["v"]) if "v" in state else None for state in states],
             guard=limits[0],
             max_norm=limits[1],
+            threads=torch.get_num_threads(),
         )
 
     def fits(
@@ -61,15 +63,26 @@ class EngineStep:
         groups: Sequence[dict[str, Any]],
         params: Sequence[Tensor],
         state: dict[Tensor, Any],
+        limits: tuple[str, float | None],
     ) -> bool:
         """Whether groups, parameters and states still are what the plan was made for."""
+        if (*limits, torch.get_num_threads()) != self._limits:
+            return False
         if len(groups) != len(self._groups) or not all(map(is_, groups, self._groups)):
             return False
         if len(params) != len(self._params) or not all(map(is_, params, self._params)):
             return False
         if signature_of(groups) != self._signature or not self._has_states(state):
             return False
-        return self._pointers_of(params) == self._pointers
+        return self._places_of(params) == self._places
+
+    def _places_of(self, params: Sequence[Tensor]) -> tuple[list[Any], ...]:
+        """Where everything lies: storage may be swapped behind a tensor (``p.data = ...``)."""
+        tensors = [params, *(known for _, _, known in self._kept[1:])]
+        if self._wrapped:
+            tensors = [[plain(t) for t in some] for some in tensors]
+        pointers = [list(map(Tensor.data_ptr, some)) for some in tensors]
+        return (*pointers, list(map(Tensor.size, tensors[0])), list(map(Tensor.stride, tensors[0])))
 
     def _has_states(self, state: dict[Tensor, Any]) -> bool:
         """Whether the states are the objects that the plan writes to."""
@@ -86,22 +99,20 @@ class EngineStep:
         except KeyError:
             return False
 
-    def _pointers_of(self, tensors: Sequence[Tensor]) -> list[int]:
-        if self._wrapped:
-            return [plain(t).data_ptr() for t in tensors]
-        return list(map(Tensor.data_ptr, tensors))
-
     def run(self, grad_scale: float) -> _native.Report:
         gradients = list(map(_gradient_of, self._params))
         present = [g for g in gradients if g is not None]
         self._check(gradients, present)
         strided: list[int] = []
-        if self._wrapped or not all(map(Tensor.is_contiguous, present)):
+        # Autograd leaves conjugation and negation of real parts to whoever reads.
+        lazy = self._wrapped or any(map(Tensor.is_neg, present))
+        if lazy or not all(map(Tensor.is_contiguous, present)):
             gradients = [
                 None if g is None else plain(g.resolve_conj().resolve_neg()) for g in gradients
             ]
-            strided = [i for i, g in enumerate(gradients) if g is not None]
-            strided = [i for i in strided if not gradients[i].is_contiguous()]  # type: ignore[union-attr]
+            strided = [
+                i for i, g in enumerate(gradients) if g is not None and not g.is_contiguous()
+            ]
         try:
             if len(present) == len(gradients):
                 pointers = list(map(Tensor.data_ptr, gradients))
@@ -114,25 +125,30 @@ class EngineStep:
         self._plan.set_methods(self._method_texts())
         alphas = [float(group["lr"]) for group in self._groups]
         report = self._plan.update(gradients, pointers, strided, alphas, self._counters, grad_scale)
-        # Autograd notices writes by this count.
-        torch.autograd.graph.increment_version(self._params)
+        if not report.skipped:
+            whole = len(present) == len(gradients)
+            pairs = zip(self._params, gradients, strict=True)
+            _written(self._params if whole else [p for p, g in pairs if g is not None])
         return report
 
     def _check(self, gradients: list[Tensor | None], present: list[Tensor]) -> None:
-        if self._same_dtype and set(map(_dtype_of, present)) <= self._dtypes:
-            return
+        if len(self._dtypes) == 1 and set(map(_dtype_of, present)) <= self._dtypes:
+            sizes = map(Tensor.size, present)
+            params = self._params if len(present) == len(gradients) else None
+            if params is not None and all(map(eq, sizes, map(Tensor.size, params))):
+                return
         for p, g in zip(self._params, gradients, strict=True):
-            if g is not None and g.dtype != p.dtype:
+            if g is not None and (g.dtype != p.dtype or g.shape != p.shape):
                 raise ValueError(
-                    f"Invalid gradient: expected {p.dtype} for a parameter of shape "
-                    f"{tuple(p.shape)}, received {g.dtype}"
+                    f"Invalid gradient: expected {p.dtype} of shape {tuple(p.shape)}, received "
+                    f"{g.dtype} of shape {tuple(g.shape)}"
                 )
 
     def _method_texts(self) -> list[str]:
         for k, group in enumerate(self._groups):
-            numbers = tuple(group[name] for name in ("betas", "eps", "eps_root", "weight_decay"))
-            if self._texts[k][0] != numbers:
-                self._texts[k] = (numbers, method_of(group).text())
+            method = method_of(group)
+            if self._texts[k][0] != method:
+                self._texts[k] = (method, method.text())
         return [text for _, text in self._texts]
 
 
@@ -144,3 +160,12 @@ def signature_of(groups: Sequence[dict[str, Any]]) -> tuple[Any, ...]:
         (*(repr(group[name]) for name in names), len(group["betas"]), group["maximize"])
         for group in groups
     )
+
+
+def _written(tensors: list[Tensor]) -> None:
+    """Tells autograd, which counts writes."""
+    try:
+        torch.autograd.graph.increment_version(tensors)
+    except (AttributeError, TypeError):  # before torch 2.6: one at a time
+        for tensor in tensors:
+            torch.autograd.graph.increment_version(tensor)

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from . import _native
 from ._methods import method_of
+from ._optimizer import BCOS
 from ._tensors import is_dtensor, plain, working_dtype
-from .optimizer import BCOS
 
 
 def save(optimizer: BCOS, path: str | os.PathLike[str]) -> None:
@@ -32,8 +32,10 @@ def save(optimizer: BCOS, path: str | os.PathLike[str]) -> None:
 
 
 def load(optimizer: BCOS, path: str | os.PathLike[str]) -> None:
-    """Reads such a file. Names, shapes and methods must agree, else nothing is changed."""
-    _read(optimizer, path, "bcos_optimizer_load")
+    """Reads such a file. Names, shapes and methods must agree, else nothing is changed; numbers
+    (betas, eps, weight_decay) stay those of the optimizer's groups. ``load_momentum`` reads files
+    of other methods."""
+    _read(optimizer, path, "bcos_optimizer_load_state")
 
 
 def load_momentum(optimizer: BCOS, path: str | os.PathLike[str]) -> None:

@@ -283,7 +283,7 @@ def numbers_of(method: Method, alpha: Any, t: Any) -> Numbers:
     )
 
 
-def _is_one(number: Any) -> bool:
+def is_one(number: Any) -> bool:
     return not isinstance(number, (Tensor, Same)) and number == 1
 
 
@@ -297,7 +297,7 @@ class Moved:
 def moved(method: Method, n: Numbers, blocks: Blocks, x: Any, raw: Any, m: Any, v: Any) -> Moved:
     """The step on one tensor, or on Many: new parameter, new momentum, new v."""
     g = raw + x * n.lambda_ if n.lambda_ else raw
-    if not _is_one(n.started):
+    if not is_one(n.started):
         m = m * n.started + raw * n.begins if m is not None else None
         v = v * n.started + blocks.sum(raw * raw) * n.begins if v is not None else None
     gain = blocks.gain() if method.block_gain == "sqrt" else 1.0
@@ -343,7 +343,7 @@ def moved(method: Method, n: Numbers, blocks: Blocks, x: Any, raw: Any, m: Any, 
 
 
 def _decayed(x: Any, n: Numbers) -> Any:
-    return x if _is_one(n.keep) else x * n.keep
+    return x if is_one(n.keep) else x * n.keep
 
 
 def _estimate(method: Method, n: Numbers, blocks: Blocks, g: Any, m: Any, d: Any, v: Any) -> Any:

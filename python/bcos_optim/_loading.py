@@ -12,7 +12,7 @@ from ._methods import betas_of, method_of, normalise_group
 from ._tensors import plain_shape, working_dtype
 
 if TYPE_CHECKING:
-    from .optimizer import BCOS
+    from ._optimizer import BCOS
 
 METHOD_OPTIONS = ("mode", "simple", "blocks", "start", "coupled_start")
 
@@ -29,7 +29,7 @@ def checked_state_dict(optimizer: BCOS, given: dict[str, Any]) -> dict[str, Any]
     state = {index: dict(values) for index, values in given["state"].items()}
     loaded = {**given, "state": state, "param_groups": groups}
     for saved, own in zip(groups, mine, strict=True):
-        if "betas" not in saved:
+        if "mode" not in saved:
             _from_authors(saved, own)
         names = optimizer._names(own)
         _order_by_name(saved, own)
@@ -48,10 +48,10 @@ def checked_state_dict(optimizer: BCOS, given: dict[str, Any]) -> dict[str, Any]
 
 def _from_authors(saved: dict[str, Any], own: dict[str, Any]) -> None:
     """The authors' groups hold lr, beta, beta2, eps and wd alone."""
-    unknown = [name for name in ("beta", "eps", "wd") if name not in saved]
-    if unknown:
+    if "betas" in saved or any(name not in saved for name in ("beta", "eps", "wd")):
         raise ValueError(
-            f"loaded state dict is not of BCOS: a parameter group has no {unknown[0]!r}"
+            "loaded state dict is of another optimizer; nothing was changed (bcos_optim.convert "
+            "turns a running optimizer into BCOS and keeps its momentum)"
         )
     full = own["mode"] == "c" and not own["simple"]
     beta_v = None if full else saved.pop("beta2", None)
@@ -78,6 +78,8 @@ def _order_by_name(saved: dict[str, Any], own: dict[str, Any]) -> None:
 
 
 def _check_method(saved: dict[str, Any], own: dict[str, Any]) -> None:
+    if not isinstance(saved.get("blocks", ""), str):
+        saved["blocks"] = [list(block) for block in saved["blocks"]]
     for name in METHOD_OPTIONS:
         if name in saved and saved[name] != own[name]:
             raise ValueError(

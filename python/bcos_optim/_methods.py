@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import resources
@@ -119,7 +120,7 @@ def translated(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def betas_of(beta: Any, beta_v: Any) -> tuple[Any, ...]:
@@ -136,6 +137,8 @@ def normalise_group(group: dict[str, Any]) -> None:
             raise ValueError(f"Invalid {name}: {group[name]!r}, expected True or False")
     if group["simple"] and mode != "c":
         raise ValueError(f"Invalid simple: mode {mode!r} has no simple form, only mode 'c' has")
+    if not isinstance(group["blocks"], str) and isinstance(group["blocks"], Sequence):
+        group["blocks"] = [list(block) for block in group["blocks"]]
     defaults = NAMED[named_id(mode, group["simple"], group["decoupled"])]
     if group["eps"] is None and group["eps_root"] is None:
         group["eps"], group["eps_root"] = defaults["eps"], defaults["eps_root"]

@@ -21,6 +21,7 @@ from ctypes import (
 )
 from dataclasses import dataclass
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 
 import torch
@@ -99,6 +100,7 @@ class Report:
     norm: float
     clipped: bool
     skipped: bool
+    decay_above_one: bool  #: lr * weight_decay > 1 somewhere: outside the theory
     elements: int
     bytes: int
 
@@ -158,6 +160,13 @@ def _declared(lib: ctypes.CDLL) -> ctypes.CDLL:
     lib.bcos_optimizer_destroy.argtypes = [c_void_p]
     lib.bcos_optimizer_destroy.restype = None
     return lib
+
+
+def version_of_package() -> str:
+    try:
+        return metadata.version("bcos-optim")
+    except metadata.PackageNotFoundError:  # used from the source tree
+        return version() or "unknown"
 
 
 def version() -> str | None:
@@ -228,6 +237,7 @@ class Plan:
         *,
         guard: str,
         max_norm: float | None,
+        threads: int,
     ) -> None:
         lib = library()
         if lib is None:
@@ -251,6 +261,7 @@ class Plan:
             parameter.u = tensor_view(None, keep)
         options = _Options(struct_size=ctypes.sizeof(_Options), guard=GUARDS[guard])
         options.max_norm = 0.0 if max_norm is None else max_norm
+        options.threads = threads
         texts = (c_char_p * len(methods))(*(text.encode() for text in methods))
         check(
             lib,
@@ -302,6 +313,7 @@ class Plan:
             norm=report.norm,
             clipped=bool(report.clipped),
             skipped=bool(report.skipped),
+            decay_above_one=bool(report.decay_above_one),
             elements=report.elements,
             bytes=report.bytes,
         )

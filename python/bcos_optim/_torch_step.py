@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ._formula import Coordinates, Many, blocks_of, moved, numbers_of
+from ._formula import Coordinates, Many, Same, blocks_of, is_one, moved, numbers_of
 from ._methods import Method
 from ._tensors import plain, working_dtype
 
@@ -34,7 +34,8 @@ class TorchStep:
     factor: Any  #: on the gradients: maximize, clipping, grad_scale
     foreach: bool
     on_device: bool  #: step counters and lr stay tensors: capturable, or being compiled
-    rounded: Callable[[Tensor, Tensor, Tensor], None]  #: is told of 16-bit results
+    rounded: Callable[[Tensor, Tensor, int], None]  #: is told of 16-bit results
+    go: Tensor | None = None  #: False: nothing changes
 
     def run(self, entries: Sequence[Entry]) -> None:
         if self.foreach and self.method.blocks == "coordinate":
@@ -63,8 +64,10 @@ class TorchStep:
         return self.method.start != "zero"
 
     def _numbers(self, entry: Entry, dtype: torch.dtype) -> Any:
+        differentiable = isinstance(self.lr, Tensor) and self.lr.requires_grad
         if not self.on_device:
-            return numbers_of(self.method, float(self.lr), int(entry.step))
+            alpha = self.lr.reshape(()) if differentiable else float(self.lr)
+            return numbers_of(self.method, alpha, int(entry.step))
         t: Any = entry.step.to(dtype) if self._counts else 1
         alpha = self.lr
         if isinstance(alpha, Tensor):
@@ -75,10 +78,10 @@ class TorchStep:
         dtype = working_dtype(plain(entry.param).dtype)
         x = plain(entry.param)
         if x.numel() == 0:
-            entry.step.add_(1)
+            self._count([entry.step])
             return
         raw = plain(entry.grad).to(dtype)
-        raw = raw if _is_one(self.factor) else raw * self.factor
+        raw = raw if is_one(self.factor) else raw * self.factor
         blocks = blocks_of(self.method, x.shape, x.device)
         after = moved(
             self.method,
@@ -95,7 +98,9 @@ class TorchStep:
         xs = [plain(entry.param) for entry in entries]
         dtype = working_dtype(xs[0].dtype)
         raw = Many([plain(entry.grad).to(dtype) for entry in entries])
-        raw = raw if _is_one(self.factor) else raw * self.factor
+        if not is_one(self.factor):
+            factor = self.factor
+            raw = raw * (Same(factor.to(dtype)) if isinstance(factor, Tensor) else factor)
         ms = [plain(entry.m) for entry in entries if entry.m is not None]
         vs = [plain(entry.v) for entry in entries if entry.v is not None]
         after = moved(
@@ -117,25 +122,38 @@ class TorchStep:
                     after.v.tensors[k] if vs else None,
                 )
             return
-        torch._foreach_copy_(xs, after.x.tensors)
+        self._copy(xs, after.x.tensors)
         if ms:
-            torch._foreach_copy_(ms, after.m.tensors)
+            self._copy(ms, after.m.tensors)
         if vs:
-            torch._foreach_copy_(vs, after.v.tensors)
-        torch._foreach_add_([entry.step for entry in entries], 1)
+            self._copy(vs, after.v.tensors)
+        self._count([entry.step for entry in entries])
 
     def _store(
         self, entry: Entry, x: Tensor, new_x: Tensor, new_m: Tensor | None, new_v: Tensor | None
     ) -> None:
-        if new_x.dtype != x.dtype:
-            self.rounded(x, new_x, entry.step)
-        x.copy_(new_x)
+        if new_x.dtype != x.dtype and not self.on_device:
+            self.rounded(x, new_x, int(entry.step) + 1)
+        self._copy([x], [new_x])
         if entry.m is not None and new_m is not None:
-            plain(entry.m).copy_(new_m)
+            self._copy([plain(entry.m)], [new_m])
         if entry.v is not None and new_v is not None:
-            plain(entry.v).copy_(new_v)
-        entry.step.add_(1)
+            self._copy([plain(entry.v)], [new_v])
+        self._count([entry.step])
 
+    def _copy(self, places: list[Tensor], values: list[Tensor]) -> None:
+        if self.go is not None:
+            go = self.go
+            pairs = zip(places, values, strict=True)
+            values = [torch.where(go, new, old.to(new.dtype)) for old, new in pairs]
+        if len(places) == 1:
+            places[0].copy_(values[0])
+        else:
+            torch._foreach_copy_(places, values)
 
-def _is_one(factor: Any) -> bool:
-    return not isinstance(factor, Tensor) and factor == 1
+    def _count(self, steps: list[Tensor]) -> None:
+        if self.go is None:
+            torch._foreach_add_(steps, 1)
+        else:
+            for step in steps:
+                step.add_(self.go.to(step.dtype))

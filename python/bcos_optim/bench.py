@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from . import _native
-from .optimizer import BCOS
+from ._optimizer import BCOS
 
 Shapes = list[tuple[int, ...]]
 

