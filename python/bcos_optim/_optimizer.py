@@ -295,12 +295,11 @@ class BCOS(Optimizer):
         params = [p for mine in lists for p in mine]
         if step is None or not step.fits(self.param_groups, params, self.state, limits):
             for group, mine in zip(self.param_groups, lists, strict=True):
-                names = {
-                    id(p): name for name, p in zip(self._names(group), group["params"], strict=True)
-                }
-                for p in mine:
-                    self._check_gradient(p, names[id(p)])
-                    self._state_of(p, group)
+                taken = set(map(id, mine))
+                for name, p in zip(self._names(group), group["params"], strict=True):
+                    if id(p) in taken:
+                        self._check_gradient(p, name)
+                        self._check_state(self._state_of(p, group), group, name)
             owners = [k for k, mine in enumerate(lists) for _ in mine]
             states = [self.state[p] for p in params]
             step = EngineStep(self.param_groups, owners, params, states, limits)

@@ -238,6 +238,8 @@ TEST(LibTorchBCOS, RefusesAnArchiveThatDoesNotFitAndChangesNothing) {
   BCOS other_mode(params, BCOSOptions(0.01).mode("m"));
   EXPECT_NE(refused(other_mode).find("another method"), std::string::npos);
   EXPECT_TRUE(other_mode.state().empty());
+  BCOS other_direction(params, BCOSOptions(0.01).mode("g"));
+  EXPECT_NE(refused(other_direction).find("another method"), std::string::npos);
   auto shapes = make_params();
   shapes[0] = torch::zeros({7}).set_requires_grad(true);
   BCOS other_shape(shapes, BCOSOptions(0.5));
@@ -314,6 +316,42 @@ TEST(LibTorchBCOS, MakesStateByAZeroStepWithoutStarting) {
     EXPECT_EQ(state.step(), 0);
     EXPECT_TRUE(state.m().defined());
   }
+}
+
+TEST(LibTorchBCOS, StepsMixedTypesWithOneNorm) {
+  const auto make = [] {
+    torch::manual_seed(3);
+    return std::vector<Tensor>{torch::randn({8}).set_requires_grad(true),
+                               torch::randn({8}).to(torch::kBFloat16).set_requires_grad(true)};
+  };
+  const auto params = make(), others = make();
+  BCOS mixed(params, BCOSOptions(0.01).max_norm(0.5)),
+      aten(others, BCOSOptions(0.01).max_norm(0.5));
+  aten.use_engine(false);
+  run(mixed, params, 3);
+  run(aten, others, 3);
+  EXPECT_TRUE(torch::allclose(params[0], others[0], 1e-5, 1e-6));
+  EXPECT_TRUE(torch::equal(params[1], others[1]));
+  EXPECT_TRUE(mixed.last_report().clipped);
+}
+
+TEST(LibTorchBCOS, ReadsGradientsWithAPendingSign) {
+  auto x = torch::zeros({1}).set_requires_grad(true);
+  BCOS optimizer({x}, BCOSOptions(0.1).weight_decay(0.0));
+  x.mutable_grad() = torch::_neg_view(torch::ones({1}));
+  optimizer.step();
+  EXPECT_NEAR(x.item<float>(), 0.1F, 1e-5F);
+}
+
+TEST(LibTorchBCOS, FollowsMemoryThatMoves) {
+  auto x = torch::zeros({100}).set_requires_grad(true);
+  BCOS optimizer({x}, BCOSOptions(0.1).weight_decay(0.0));
+  x.mutable_grad() = torch::ones({100});
+  optimizer.step();
+  const float once = x[99].item<float>();
+  x.set_data(x.detach().clone());
+  optimizer.step();
+  EXPECT_LT(x[99].item<float>(), once - 0.05F);
 }
 
 TEST(LibTorchBCOS, BumpsTheVersionThatAutogradWatches) {
