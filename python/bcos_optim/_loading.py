@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from ._formula import block_count
+from ._blocks import block_count
 from ._methods import betas_of, method_of, normalise_group
 from ._tensors import plain_shape, working_dtype
 

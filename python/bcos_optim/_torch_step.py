@@ -9,7 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ._formula import Coordinates, Many, Same, blocks_of, is_one, moved, numbers_of
+from ._blocks import Coordinates, blocks_of
+from ._formula import Many, Same, is_one, moved, numbers_of
 from ._methods import Method
 from ._tensors import plain, working_dtype
 

@@ -1,0 +1,136 @@
+"""How the elements of a tensor share stepsizes, in torch's operations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from ._methods import Method
+
+
+class Blocks(Protocol):
+    """How the elements of a tensor share stepsizes."""
+
+    def sum(self, values: Any) -> Any: ...
+    def largest(self, values: Any) -> Any: ...
+    def spread(self, values: Any, dtype: torch.dtype) -> Any: ...
+    def gain(self) -> Any: ...
+
+
+class Coordinates:
+    """Every element is its own block."""
+
+    def sum(self, values: Any) -> Any:
+        return values
+
+    def largest(self, values: Any) -> Any:
+        return values
+
+    def spread(self, values: Any, dtype: torch.dtype) -> Any:
+        return values
+
+    def gain(self) -> Any:
+        return 1.0
+
+
+class Folded:
+    """Blocks that are the rows of some matrix made of the tensor's elements; sums in float64."""
+
+    def __init__(self, shape: torch.Size, fold: Callable[[Tensor], Tensor], size: int) -> None:
+        self._shape = shape
+        self._fold = fold
+        self._size = size
+
+    def sum(self, values: Tensor) -> Tensor:
+        return self._fold(values).double().sum(dim=1)
+
+    def largest(self, values: Tensor) -> Tensor:
+        folded = self._fold(values)
+        return folded.amax(dim=1) if folded.shape[1] else folded.new_zeros(folded.shape[0])
+
+    def spread(self, values: Tensor, dtype: torch.dtype) -> Tensor:
+        matrix = values.to(dtype).unsqueeze(1).expand(-1, self._size)
+        return self.unfold(matrix)
+
+    def unfold(self, matrix: Tensor) -> Tensor:
+        return matrix.reshape(self._shape)
+
+    def gain(self) -> float:
+        return math.sqrt(self._size)
+
+
+class Columns(Folded):
+    def unfold(self, matrix: Tensor) -> Tensor:
+        return matrix.t().reshape(self._shape)
+
+
+class Lists:
+    """Explicit lists of row-major indices."""
+
+    def __init__(self, shape: torch.Size, lists: list[list[int]], device: torch.device) -> None:
+        self._shape = shape
+        self._count = len(lists)
+        owner = torch.empty(math.prod(shape), dtype=torch.int64)
+        for k, indices in enumerate(lists):
+            owner[torch.tensor(indices, dtype=torch.int64)] = k
+        self._owner = owner.to(device)
+        self._sizes = torch.tensor([len(indices) for indices in lists], device=device)
+
+    def sum(self, values: Tensor) -> Tensor:
+        total = torch.zeros(self._count, dtype=torch.float64, device=values.device)
+        return total.index_add(0, self._owner, values.reshape(-1).double())
+
+    def largest(self, values: Tensor) -> Tensor:
+        most = values.new_zeros(self._count)
+        return most.scatter_reduce(0, self._owner, values.reshape(-1), "amax")
+
+    def spread(self, values: Tensor, dtype: torch.dtype) -> Tensor:
+        return values.to(dtype)[self._owner].reshape(self._shape)
+
+    def gain(self) -> Tensor:
+        return self._sizes.double().sqrt()
+
+
+def blocks_of(method: Method, shape: torch.Size, device: torch.device) -> Blocks:
+    """The blocks of a tensor of this shape; raises where it cannot be cut so."""
+    layout = method.blocks
+    n = math.prod(shape)
+    if layout == "coordinate":
+        return Coordinates()
+    if not isinstance(layout, str):
+        if sorted(i for indices in layout for i in indices) != list(range(n)):
+            raise ValueError(f"Invalid blocks: the lists are no partition of 0..{n - 1}")
+        return Lists(shape, layout, device)
+    if layout == "column":
+        width = shape[-1] if shape else 1
+        size = n // width if width else 0
+        return Columns(shape, lambda t: t.reshape(size, width).t(), size)
+    count = 1 if layout == "tensor" else (shape[0] if shape else 1)
+    if layout.startswith("heads:"):
+        heads = int(layout.partition(":")[2])
+        if count % heads:
+            raise ValueError(
+                f"Invalid blocks: {layout} does not divide the first dimension of {tuple(shape)}"
+            )
+        count = heads
+    size = n // count if count else 0
+    return Folded(shape, lambda t: t.reshape(count, size), size)
+
+
+def block_count(method: Method, shape: torch.Size) -> int:
+    layout = method.blocks
+    if math.prod(shape) == 0:
+        return 0
+    if not isinstance(layout, str):
+        return len(layout)
+    if layout == "tensor":
+        return 1
+    if layout.startswith("heads:"):
+        return int(layout.partition(":")[2])
+    if layout == "coordinate":
+        return math.prod(shape)
+    return shape[0 if layout == "row" else -1] if shape else 1
