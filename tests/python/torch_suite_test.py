@@ -242,3 +242,101 @@ def test_meta_parameters_are_stepped_without_memory() -> None:
     optimizer = BCOS([p])
     optimizer.step()
     assert optimizer.state[p]["m"].is_meta
+
+
+@every_input
+def test_every_input_has_state_after_a_step(given: Any) -> None:
+    params = leaves_or_clones(given)
+    optimizer = BCOS(params, **kwargs_of(given))
+    run_on(optimizer, params, 1)
+    for p in params:
+        assert optimizer.state[p]
+        assert int(optimizer.state[p]["step"]) == 1
+
+
+@every_input
+def test_older_state_dicts_and_plain_counters_load(given: Any) -> None:
+    if not gradients_as_leaves(given):
+        return
+    params = model_params()
+    optimizer = BCOS(params, **kwargs_of(given))
+    run(optimizer, 2)
+    old = copy.deepcopy(optimizer.state_dict())
+    for group in old["param_groups"]:
+        for flag in ("maximize", "foreach", "fused", "differentiable", "capturable"):
+            group.pop(flag)
+    for state in old["state"].values():
+        state["step"] = float(state["step"])
+    again = [torch.nn.Parameter(p.detach().clone()) for p in params]
+    loaded = BCOS(again, **kwargs_of(given))
+    loaded.load_state_dict(old)
+    run(optimizer, 2, 2)
+    run(loaded, 2, 2)
+    for a, b in zip(params, again, strict=True):
+        torch.testing.assert_close(a, b)
+
+
+def test_hooks_of_state_dicts_run_in_order_and_may_change_them() -> None:
+    params = model_params()
+    optimizer = BCOS(params, lr=0.1)
+    run(optimizer, 1)
+    seen: list[str] = []
+
+    def after_saving(_: Any, state_dict: dict[str, Any]) -> dict[str, Any]:
+        seen.append("saved")
+        return {**state_dict, "extra": 1}
+
+    def before_loading(_: Any, state_dict: dict[str, Any]) -> dict[str, Any]:
+        seen.append("loading")
+        assert state_dict["extra"] == 1
+        changed = copy.deepcopy(state_dict)
+        changed["param_groups"][0]["lr"] = 0.25
+        return changed
+
+    optimizer.register_state_dict_pre_hook(lambda _: seen.append("saving"))
+    optimizer.register_state_dict_post_hook(after_saving)
+    optimizer.register_load_state_dict_pre_hook(before_loading)
+    optimizer.register_load_state_dict_post_hook(lambda _: seen.append("loaded"))
+    optimizer.load_state_dict(optimizer.state_dict())
+    assert seen == ["saving", "saved", "loading", "loaded"]
+    assert optimizer.param_groups[0]["lr"] == 0.25
+
+
+def test_global_hooks_run_around_local_ones() -> None:
+    from torch.optim.optimizer import (
+        register_optimizer_step_post_hook,
+        register_optimizer_step_pre_hook,
+    )
+
+    seen: list[str] = []
+    optimizer = BCOS(model_params())
+    handles = [
+        register_optimizer_step_pre_hook(lambda *_: seen.append("global before")),
+        register_optimizer_step_post_hook(lambda *_: seen.append("global after")),
+        optimizer.register_step_pre_hook(lambda *_: seen.append("before")),
+        optimizer.register_step_post_hook(lambda *_: seen.append("after")),
+    ]
+    run(optimizer, 1)
+    for handle in handles:
+        handle.remove()
+    assert seen == ["global before", "before", "after", "global after"]
+
+
+@pytest.mark.parametrize("option", ["lr", "weight_decay", "maximize", "beta"])
+def test_options_of_groups_are_their_own(option: str, implementation: dict[str, Any]) -> None:
+    values = {"lr": (0.1, 0.2), "weight_decay": (0.0, 0.5), "maximize": (False, True)}
+    first, second = values.get(option, (0.9, 0.5))
+    together, apart = model_params(), model_params()
+    half = len(together) // 2
+    groups = [{"params": together[:half]}, {"params": together[half:], option: second}]
+    run(BCOS(groups, **{"lr": 0.1, option: first}, **implementation), 3)
+    separate = [
+        BCOS(apart[:half], **{"lr": 0.1, option: first}, **implementation),
+        BCOS(apart[half:], **{"lr": 0.1, option: second}, **implementation),
+    ]
+    for t in range(3):
+        give_gradients(apart, t)
+        for optimizer in separate:
+            optimizer.step()
+    for a, b in zip(together, apart, strict=True):
+        torch.testing.assert_close(a, b)
