@@ -1,6 +1,7 @@
 #include "engine/executor/pool.hpp"
 
 #include <chrono>
+#include <system_error>
 
 namespace bcos {
 namespace {
@@ -32,7 +33,12 @@ std::uint64_t wait_for_change(const std::atomic<std::uint64_t>& value, std::uint
 }  // namespace
 
 Pool::Pool(int threads) {
-  for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
+  workers_.reserve(static_cast<std::size_t>(threads));
+  try {
+    for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
+  } catch (const std::system_error&) {
+    // The system gives no more threads: those that there are will do.
+  }
 }
 
 Pool::~Pool() {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/error.hpp"
+#include "engine/json_depth.hpp"
 
 namespace bcos {
 namespace {
@@ -55,7 +56,8 @@ json from_node(std::string_view function, const toml::node& node) {
 
 json tree_from_json(std::string_view function, std::string_view text) {
   std::vector<std::set<std::string>> open;  // the keys so far of every object we are inside of
-  const auto refuse_twice = [&](int, json::parse_event_t event, json& parsed) {
+  const auto refuse_twice = [&](int depth, json::parse_event_t event, json& parsed) {
+    check_json_depth(depth, function, "it");
     if (event == json::parse_event_t::object_start) open.emplace_back();
     if (event == json::parse_event_t::object_end) open.pop_back();
     if (event == json::parse_event_t::key &&

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <unordered_map>
 
@@ -11,6 +12,7 @@
 #include "engine/nearest.hpp"
 #include "engine/optimizer/state_buffer.hpp"
 #include "engine/optimizer/state_file.hpp"
+#include "engine/safetensors/layout.hpp"
 
 namespace bcos {
 namespace {
@@ -30,6 +32,23 @@ struct OwnedParameter {
 std::string method_label(const Method& method) {
   const std::string known = name_of(method);
   return known.empty() ? to_json(method) : known;
+}
+
+/// A name that a file will not hold is refused at once, not at the end of a run.
+void check_name(const std::string& name) {
+  if (name.empty()) throw fail("add", "expected a name but received an empty one");
+  std::string_view problem = safetensors::name_problem(state_name("m", name));
+  if (problem.empty() && !safetensors::is_utf8(name)) problem = "a name that is not UTF-8";
+  if (!problem.empty()) {
+    throw fail("add", "expected a name that a file can hold but received {}: {}", problem,
+               safetensors::in_quotes(name));
+  }
+}
+
+/// Room for one more, in steps that double.
+template <class T>
+void make_room(std::vector<T>& values) {
+  if (values.size() == values.capacity()) values.reserve(2 * values.size() + 1);
 }
 
 Method numbers_of(Method structure, const Method& numbers) {
@@ -65,7 +84,7 @@ class Optimizer::Impl {
       throw fail("add", "expected group < {} for '{}' but received {}", groups_.size(), name,
                  group.index);
     }
-    if (name.empty()) throw fail("add", "expected a name but received an empty one");
+    check_name(name);
     if (by_name_.contains(name)) {
       throw fail("add", "expected a new name but received '{}', which is there already", name);
     }
@@ -91,9 +110,12 @@ class Optimizer::Impl {
     // A plan of this parameter alone says what is wrong with it before it is taken in.
     const Parameter view = view_of(parameter, 0);
     const Plan alone({&method, 1}, {&view, 1}, plan_options());
+    // What may fail comes first; then nothing can.
+    make_room(parameters_);
+    make_room(steps_);
+    by_name_.emplace(std::move(name), parameters_.size());
     parameters_.push_back(std::move(parameter));
     steps_.push_back(0);
-    by_name_.emplace(std::move(name), parameters_.size() - 1);
     plan_.reset();
     return {parameters_.size() - 1};
   }
@@ -165,6 +187,8 @@ class Optimizer::Impl {
 
   void set_steps(ParameterId id, std::uint64_t steps) {
     checked(id, "set_steps");
+    constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+    if (steps > kMost) throw fail("set_steps", "expected steps < 2^63 but received {}", steps);
     steps_[id.index] = steps;
   }
 
@@ -312,9 +336,11 @@ void Optimizer::Impl::load(const std::string& path, const LoadOptions& options) 
     const Method& theirs = header.groups[entries[i]->group];
     if ((options.other_numbers ? numbers_of(theirs, ours) : theirs) != ours) {
       throw fail(ErrorCode::mismatch, "load",
-                 "expected the state of {} for '{}' but received that of {}: convert() keeps the "
-                 "momentum of another method",
-                 method_label(ours), p.name, method_label(theirs));
+                 "expected the state of {} for '{}' but received that of {}: {}",
+                 method_label(ours), p.name, method_label(theirs),
+                 numbers_of(theirs, ours) == ours
+                     ? "only numbers differ, other_numbers accepts that"
+                     : "convert() keeps the momentum of another method");
     }
     const StateKinds kinds = state_kinds(ours);
     if (kinds.m) states.push_back(read(file, "m", p, p.m, p.shape));

@@ -1,11 +1,13 @@
 #include "engine/optimizer/state_file.hpp"
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
 #include "bcos/text.hpp"
 #include "bcos/version.h"
 #include "engine/error.hpp"
+#include "engine/json_depth.hpp"
 
 namespace bcos {
 namespace {
@@ -25,18 +27,30 @@ const std::string& metadata_of(const safetensors::File& file, const char* key) {
   return found->second;
 }
 
+/// nlohmann would turn -5 and 1.7 into some whole number.
+std::uint64_t whole_number(const json& value, std::string_view what) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > kMost) {
+    throw fail(ErrorCode::corrupt, kWhere, "expected {} as a whole number but received {}", what,
+               value.dump());
+  }
+  return value.get<std::uint64_t>();
+}
+
 StateFileHeader::Entry read_entry(const json& entry, std::size_t groups) {
   StateFileHeader::Entry result;
   result.name = entry.at("name").get<std::string>();
-  result.shape = entry.at("shape").get<std::vector<std::int64_t>>();
+  for (const json& size : entry.at("shape")) {
+    result.shape.push_back(static_cast<std::int64_t>(whole_number(size, "a shape")));
+  }
   element_count(result.shape);
   const auto dtype = entry.at("dtype").get<std::string>();
   if (dtype != "F32" && dtype != "F64") {
     throw fail(ErrorCode::corrupt, kWhere, "expected dtype F32 or F64 but received '{}'", dtype);
   }
   result.dtype = dtype == "F32" ? DType::f32 : DType::f64;
-  result.group = entry.at("group").get<std::size_t>();
-  result.steps = entry.at("steps").get<std::uint64_t>();
+  result.group = whole_number(entry.at("group"), "group");
+  result.steps = whole_number(entry.at("steps"), "steps");
   if (result.group >= groups) {
     throw fail(ErrorCode::corrupt, kWhere, "expected group < {} but received {}", groups,
                result.group);
@@ -84,18 +98,21 @@ StateFileHeader read_state_header(const safetensors::File& file) {
   }
   StateFileHeader header;
   try {
-    for (const json& method : json::parse(metadata_of(file, "groups"))) {
+    for (const json& method : parse_untrusted(metadata_of(file, "groups"), kWhere, "its groups")) {
       header.groups.push_back(method_from_json(method.dump()));
     }
     std::unordered_set<std::string> names;
-    for (const json& entry : json::parse(metadata_of(file, "parameters"))) {
+    for (const json& entry :
+         parse_untrusted(metadata_of(file, "parameters"), kWhere, "its parameters")) {
       header.parameters.push_back(read_entry(entry, header.groups.size()));
       if (!names.insert(header.parameters.back().name).second) {
         throw fail(ErrorCode::corrupt, kWhere, "expected each name once but received '{}' twice",
                    header.parameters.back().name);
       }
     }
-    header.skipped_steps = json::parse(metadata_of(file, "skipped_steps")).get<std::uint64_t>();
+    const json skipped =
+        parse_untrusted(metadata_of(file, "skipped_steps"), kWhere, "skipped_steps");
+    header.skipped_steps = whole_number(skipped, "skipped_steps");
   } catch (const json::exception& error) {
     throw fail(ErrorCode::corrupt, kWhere, "expected readable metadata in '{}' but received: {}",
                file.path(), error.what());

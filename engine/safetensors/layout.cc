@@ -81,6 +81,15 @@ std::string_view name_problem(std::string_view name) {
   return {};
 }
 
+bool is_utf8(std::string_view text) {
+  try {
+    const std::string written = nlohmann::json(text).dump();
+    return !written.empty();
+  } catch (const nlohmann::json::exception&) {
+    return false;
+  }
+}
+
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t kShown = 60;
   using nlohmann::json;

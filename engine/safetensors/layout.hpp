@@ -23,6 +23,8 @@ std::optional<std::uint64_t> shape_bytes(std::span<const std::uint64_t> shape,
 /// names and ".." components are refused too.
 std::string_view name_problem(std::string_view name);
 
+bool is_utf8(std::string_view text);
+
 /// Text of unknown origin for a message: quoted, escaped to ASCII, cut.
 std::string in_quotes(std::string_view text);
 

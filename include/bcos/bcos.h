@@ -121,7 +121,8 @@ BCOS_API int bcos_optimizer_add(bcos_optimizer* optimizer, const char* name,
 BCOS_API int bcos_optimizer_step(bcos_optimizer* optimizer, const double* alphas,
                                  size_t alpha_count, const bcos_gradient* gradients,
                                  size_t gradient_count, bcos_report* report);
-/* New numbers for a group: the same method with other numbers, in full or as a change. */
+/* New numbers for a group: the same method in full, or {"method": NAME, numbers ...}, where what is
+ * not given has the default of NAME. */
 BCOS_API int bcos_optimizer_set_numbers(bcos_optimizer* optimizer, uint64_t group,
                                         const char* method);
 BCOS_API int bcos_optimizer_save(const bcos_optimizer* optimizer, const char* path);

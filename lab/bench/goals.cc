@@ -50,6 +50,8 @@ double row_blocks(std::int64_t width, int threads, int pairs) {
 class BusyNeighbour {
  public:
   BusyNeighbour() : child_(fork()) {
+    // Signals to process -1 would go to everybody.
+    if (child_ < 0) throw fail(ErrorCode::io, "bench", "expected a process but received none");
     if (child_ == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       for (;;) asm volatile("");

@@ -6,13 +6,11 @@
 #include <system_error>
 
 #include "engine/error.hpp"
+#include "engine/json_depth.hpp"
 #include "lab/cli/output.hpp"
 
 namespace bcos::lab {
 namespace {
-
-// Writing JSON recurses once a level, so a hostile file must not decide how deep.
-constexpr int kDeepest = 64;
 
 struct Close {
   void operator()(std::FILE* file) const {
@@ -62,10 +60,7 @@ void write_text(const std::string& path, std::string_view text) {
 
 Json parse_json(const std::string& text, const std::string& path) {
   const auto limit_depth = [&](int depth, Json::parse_event_t, Json&) {
-    if (depth > kDeepest) {
-      throw fail(ErrorCode::corrupt, "read", "expected at most {} levels of JSON in {}", kDeepest,
-                 described(path));
-    }
+    check_json_depth(depth, "read", described(path));
     return true;
   };
   try {

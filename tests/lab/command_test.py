@@ -172,7 +172,7 @@ class Check(CommandTest):
 
     def test_bits_are_the_same_on_every_target(self) -> None:
         bits = self.fine("check", "--bits", "--threads", "1")
-        self.assertEqual(len(bits.splitlines()), 17 * 6 * 2)
+        self.assertEqual(len(bits.splitlines()), (17 * 6 + 3 + 9) * 2)
         self.assertEqual(bits, self.fine("check", "--bits", "--target", "scalar"))
 
 

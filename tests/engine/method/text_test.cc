@@ -194,5 +194,11 @@ TEST(Reading, ShowsLongValuesShortened) {
   EXPECT_LT(json_refusal("{\"beta\": \"" + std::string(100000, 'x') + "\"}").size(), 200u);
 }
 
+TEST(AMethodsText, ThatIsTooDeepIsRefused) {
+  const std::string deep =
+      R"({"blocks":)" + std::string(100'000, '[') + std::string(100'000, ']') + "}";
+  EXPECT_NE(error_of([&] { method_from_json(deep); }).find("levels"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace bcos

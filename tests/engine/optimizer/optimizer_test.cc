@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <array>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -300,8 +301,71 @@ TEST(StateFromElsewhere, GoesOnWhereItCameFrom) {
   net.step(3);
   other.step(3);
   EXPECT_TRUE(same_bits(net.everything(), other.everything()));
+  EXPECT_NE(error_of([&] { net.optimizer.set_steps(net.w, ~0ULL); }).find("2^63"),
+            std::string::npos);
   EXPECT_NE(error_of([&] { net.optimizer.set_steps(ParameterId{9}, 1); }).find("set_steps"),
             std::string::npos);
+}
+
+TEST(ParameterNames, ThatNoFileCanHoldAreRefusedAtOnce) {
+  Optimizer optimizer(bcosw_c);
+  std::vector<float> x(3);
+  for (const char* name : {"", "x\ny", "../x", "\xff\xfe"}) {
+    EXPECT_NE(error_of([&] { optimizer.add(name, x); }).find("name"), std::string::npos) << name;
+  }
+  EXPECT_EQ(optimizer.parameters(), 0U);
+}
+
+TEST_F(Files, WithMetadataThatIsNoneAreRefused) {
+  Optimizer optimizer(bcosw_c);
+  std::vector<float> x = {1, 2};
+  optimizer.add("x", x);
+  const std::vector<float> m = {3, 4};
+  const auto file_with = [&](const std::string& groups, const std::string& parameters,
+                             const std::string& skipped) {
+    const safetensors::TensorData tensor{"m/x", "F32", {2}, std::as_bytes(std::span(m))};
+    safetensors::write(path(), {&tensor, 1},
+                       {{"kind", "bcos optimizer"},
+                        {"format", "1"},
+                        {"groups", groups},
+                        {"parameters", parameters},
+                        {"skipped_steps", skipped}});
+  };
+  const auto refusal_of = [&](const std::string& groups, const std::string& parameters,
+                              const std::string& skipped) {
+    file_with(groups, parameters, skipped);
+    return error_of([&] { optimizer.load(path()); });
+  };
+  const std::string groups = "[" + to_json(bcosw_c) + "]";
+  const auto parameters = [](const char* shape, const char* group, const char* steps) {
+    return std::string(R"([{"name":"x","shape":)") + shape + R"(,"dtype":"F32","group":)" + group +
+           R"(,"steps":)" + steps + "}]";
+  };
+  file_with(groups, parameters("[2]", "0", "5"), "0");
+  optimizer.load(path());
+  for (const auto& [shape, group, steps] :
+       {std::array{"[2]", "0", "-5"}, std::array{"[2]", "0", "1.7"}, std::array{"[2]", "0.0", "5"},
+        std::array{"[2.0]", "0", "5"}, std::array{"[2]", "0", "18446744073709551615"}}) {
+    EXPECT_NE(refusal_of(groups, parameters(shape, group, steps), "0").find("whole number"),
+              std::string::npos)
+        << shape << group << steps;
+  }
+  EXPECT_NE(refusal_of(groups, parameters("[2]", "0", "5"), "-1").find("whole number"),
+            std::string::npos);
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  EXPECT_NE(refusal_of(deep, parameters("[2]", "0", "5"), "0").find("levels"), std::string::npos);
+  EXPECT_NE(refusal_of(groups, deep, "0").find("levels"), std::string::npos);
+  EXPECT_EQ(optimizer.state({0}).steps, 5U) << "of the good file, untouched by the others";
+}
+
+TEST_F(Files, ThatDifferInNumbersSayHowToLoadThem) {
+  std::vector<float> x = {1, 2};
+  Optimizer saved(bcosw_c), other(bcosw_c, {.beta = 0.8});
+  saved.add("x", x);
+  saved.save(path());
+  other.add("x", x);
+  EXPECT_NE(error_of([&] { other.load(path()); }).find("other_numbers"), std::string::npos);
+  other.load(path(), {.other_numbers = true});
 }
 
 }  // namespace
