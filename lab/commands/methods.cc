@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bcos/text.hpp"
+#include "lab/cli/files.hpp"
 #include "lab/cli/options.hpp"
 #include "lab/cli/output.hpp"
 #include "lab/cli/table.hpp"
@@ -74,9 +75,18 @@ void print_one(const std::string& id, const Method& method) {
   print("JSON:\n{}\n\nTOML:\n{}", to_json(method), to_toml(method));
 }
 
+/// A name, JSON, or a file of either textual form.
+Method method_given(const std::string& text) {
+  if (text.starts_with('{')) return method_from_json(text);
+  if (!text.starts_with('@')) return method_by_name(text);
+  const std::string path = text.substr(1);
+  const std::string content = read_text(path);
+  return path.ends_with(".toml") ? method_from_toml(content) : method_from_json(content);
+}
+
 void run(const Options& options) {
   if (!options.name.empty()) {
-    const Method method = as_usage([&] { return method_by_name(options.name); });
+    const Method method = as_usage([&] { return method_given(options.name); });
     if (!options.json) return print_one(options.name, method);
     return print("{}\n", described(options.name, method).dump(2));
   }
@@ -93,9 +103,12 @@ void run(const Options& options) {
 void add_methods(Program& program) {
   const auto options = std::make_shared<Options>();
   CLI::App& app = program.add("methods", "List the named methods, or explain one",
-                              {"bcos methods", "bcos methods bcosw_c@paper", "bcos methods --json"},
+                              {"bcos methods", "bcos methods bcosw_c@paper",
+                               R"(bcos methods '{"method": "bcosw_c", "lambda": 0.05}')",
+                               "bcos methods @method.toml", "bcos methods --json"},
                               [options] { run(*options); });
-  add_text(app, "NAME", "", options->name, "id of a method, perhaps with @paper");
+  add_text(app, "NAME", "", options->name,
+           "id of a method, perhaps with @paper; JSON; or @FILE, a .json or .toml file");
   app.add_flag("--json", options->json, "JSON for programs");
 }
 

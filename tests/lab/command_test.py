@@ -284,5 +284,18 @@ class Targets(CommandTest):
         self.assertIn("threads: 3", page)
 
 
+class Methods(CommandTest):
+    def test_a_method_is_a_name_a_text_or_a_file(self) -> None:
+        file = self.folder / "method.toml"
+        file.write_text('method = "bcosw_c"\nlambda = 0.05\n')
+        texts = ['{"method": "bcosw_c", "lambda": 0.05}', f"@{file}"]
+        found = [json.loads(run("methods", text, "--json").stdout) for text in texts]
+        for method in found:
+            self.assertEqual((method["estimator"], method["lambda"]), ("cond_full", 0.05))
+        wrong = run("methods", '{"method": "bcosw_c", "lamda": 0.05}')
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("did you mean 'lambda'?", wrong.stderr)
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])
