@@ -284,7 +284,7 @@ class Targets(CommandTest):
         self.assertIn("threads: 3", page)
 
 
-class Methods(CommandTest):
+class MethodTexts(CommandTest):
     def test_a_method_is_a_name_a_text_or_a_file(self) -> None:
         file = self.folder / "method.toml"
         file.write_text('method = "bcosw_c"\nlambda = 0.05\n')
