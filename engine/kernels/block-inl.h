@@ -229,6 +229,7 @@ void add_squares(const T* g, std::size_t n, double scale, double (&lanes)[kLanes
   const auto wide_scale = splat(FullTag<double>(), scale);
   std::size_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
+    prefetch_ahead<kLanes>(g, i);
     for (std::size_t j = 0; j < LaneSums::kVectors; ++j) {
       sums.add_square(j, widen(load(D(), g + i + j * LaneSums::kVector)) * wide_scale);
     }
