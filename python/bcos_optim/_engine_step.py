@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from operator import attrgetter, eq, is_, itemgetter
+from operator import attrgetter, is_, itemgetter
 from typing import Any
 
 import torch
@@ -33,6 +33,9 @@ class EngineStep:
         self._params = list(params)
         # Shards and complex numbers are stepped as the real tensors that they lie in.
         self._wrapped = any(is_dtensor(p) or p.is_complex() for p in params)
+        # Dense and in single coordinates: shapes do not matter.
+        coordinates = all(group["blocks"] == "coordinate" for group in groups)
+        self._flat = coordinates and not self._wrapped and _all_dense(params)
         self._states = list(states)
         self._limits = (*limits, torch.get_num_threads())
         self._signature = signature_of(groups)
@@ -82,6 +85,9 @@ class EngineStep:
         if self._wrapped:
             tensors = [[plain(t) for t in some] for some in tensors]
         pointers = [list(map(Tensor.data_ptr, some)) for some in tensors]
+        if self._flat:
+            # Numbers alone: ten thousand tuples would set the garbage collector off.
+            return (*pointers, list(map(Tensor.numel, params)), _all_dense(params))
         return (*pointers, list(map(Tensor.size, tensors[0])), list(map(Tensor.stride, tensors[0])))
 
     def _has_states(self, state: dict[Tensor, Any]) -> bool:
@@ -106,7 +112,7 @@ class EngineStep:
         strided: list[int] = []
         # Autograd leaves conjugation and negation of real parts to whoever reads.
         lazy = self._wrapped or any(map(Tensor.is_neg, present))
-        if lazy or not all(map(Tensor.is_contiguous, present)):
+        if lazy or not _all_dense(present):
             gradients = [
                 None if g is None else plain(g.resolve_conj().resolve_neg()) for g in gradients
             ]
@@ -132,10 +138,9 @@ class EngineStep:
         return report
 
     def _check(self, gradients: list[Tensor | None], present: list[Tensor]) -> None:
-        if len(self._dtypes) == 1 and set(map(_dtype_of, present)) <= self._dtypes:
-            sizes = map(Tensor.size, present)
-            params = self._params if len(present) == len(gradients) else None
-            if params is not None and all(map(eq, sizes, map(Tensor.size, params))):
+        known = len(self._dtypes) == 1 and set(map(_dtype_of, present)) <= self._dtypes
+        if known and self._flat and len(present) == len(gradients):
+            if list(map(Tensor.numel, present)) == self._places[-2]:
                 return
         for p, g in zip(self._params, gradients, strict=True):
             if g is not None and (g.dtype != p.dtype or g.shape != p.shape):
@@ -160,6 +165,10 @@ def signature_of(groups: Sequence[dict[str, Any]]) -> tuple[Any, ...]:
         (*(repr(group[name]) for name in names), len(group["betas"]), group["maximize"])
         for group in groups
     )
+
+
+def _all_dense(tensors: Sequence[Tensor]) -> bool:
+    return all(map(Tensor.is_contiguous, tensors))
 
 
 def _written(tensors: list[Tensor]) -> None:
