@@ -34,10 +34,13 @@ std::uint64_t wait_for_change(const std::atomic<std::uint64_t>& value, std::uint
 
 Pool::Pool(int threads) {
   workers_.reserve(static_cast<std::size_t>(threads));
-  try {
-    for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
-  } catch (const std::system_error&) {
-    // The system gives no more threads: those that there are will do.
+  bool more = true;
+  for (int i = 1; i < threads && more; ++i) {
+    try {
+      workers_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+      more = false;  // the system gives no more: those that there are will do
+    }
   }
 }
 
