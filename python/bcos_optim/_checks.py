@@ -22,11 +22,13 @@ def check_lr(lr: Any) -> None:
         raise ValueError(f"Invalid learning rate: {lr!r}")
 
 
-def check_options(options: dict[str, Any]) -> None:
-    """Everything about a group that can be wrong; schedulers and users may have written to it."""
+def checked_options(options: dict[str, Any]) -> dict[str, Any]:
+    """The options in full. Looks at everything that can be wrong with them; schedulers and users
+    may have written to a group."""
     check_lr(options["lr"])
     check_implementation(options)
-    normalise_group(dict(options))
+    options = dict(options)
+    normalise_group(options)
     lr, decay = options["lr"], options["weight_decay"]
     if options["decoupled"] and decay and not isinstance(lr, Tensor) and lr * decay > 1:
         warnings.warn(
@@ -34,6 +36,7 @@ def check_options(options: dict[str, Any]) -> None:
             RuntimeWarning,
             stacklevel=3,
         )
+    return options
 
 
 def check_implementation(options: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from ._blocks import blocks_of
-from ._checks import check_options
+from ._checks import checked_options
 from ._engine_step import EngineStep
 from ._loading import checked_state_dict
 from ._methods import (
@@ -136,8 +136,7 @@ class BCOS(Stepping):
             guard=guard,
             **options,
         )
-        check_options(defaults)
-        normalise_group(dict(defaults))
+        checked_options(defaults)
         #: What the engine's last step did; None before the first.
         self.last_report: Report | None = None
         self._engine_steps: dict[bool, EngineStep] = {}
@@ -159,9 +158,7 @@ class BCOS(Stepping):
         merged = {**self.defaults, **{k: v for k, v in group.items() if k != "params"}}
         if ("eps" in group) != ("eps_root" in group):
             merged["eps_root" if "eps" in group else "eps"] = None
-        check_options(merged)
-        normalise_group(merged)
-        super().add_param_group({**merged, "params": group["params"]})
+        super().add_param_group({**checked_options(merged), "params": group["params"]})
         try:
             self._limits()
             self._check_blocks(self.param_groups[-1])

@@ -14,10 +14,10 @@ from torch.optim import Optimizer
 
 from . import _native
 from ._blocks import block_count
-from ._checks import check_options
+from ._checks import checked_options
 from ._engine_step import EngineStep
 from ._limits import clipping, device_limits, gradient_norm
-from ._methods import method_of
+from ._methods import Method, method_of
 from ._native import Report
 from ._tensors import is_dtensor, plain_shape, state_like, working_dtype
 from ._torch_step import Entry, TorchStep
@@ -53,7 +53,7 @@ class Stepping(Optimizer):
         if not self.param_groups or (found_inf is not None and bool(found_inf.item())):
             return
         for group in self.param_groups:
-            check_options(group)
+            checked_options(group)
         scale = getattr(self, "grad_scale", None)
         grad_scale = 1.0 if scale is None else float(scale)
         if not self._repeat_in_engine(grad_scale):
@@ -83,13 +83,15 @@ class Stepping(Optimizer):
             factor, limits = found, ("propagate", None)
             if factor == 0 or not math.isfinite(factor):
                 engine = [[] for _ in engine]
+            else:
+                grad_scale = 1.0 / factor
         for sign in signs:
             lists = [
                 mine if group["maximize"] == sign else []
                 for group, mine in zip(self.param_groups, engine, strict=True)
             ]
             if any(lists):
-                self._step_in_engine(lists, -1.0 / factor if sign else 1.0 / factor, limits)
+                self._step_in_engine(lists, -grad_scale if sign else grad_scale, limits)
         for group, mine in zip(self.param_groups, engine, strict=True):
             taken = set(map(id, mine))
             self._step_in_torch(group, [id(p) not in taken for p in group["params"]], factor)
@@ -113,9 +115,8 @@ class Stepping(Optimizer):
         groups = self.param_groups
         uphill = groups[0]["maximize"]
         step = self._engine_steps.get(uphill)
-        limits = (groups[0]["guard"], groups[0]["max_norm"])
         params = [p for group in groups for p in group["params"]]
-        if step is None or not step.fits(groups, params, self.state, limits):
+        if step is None or not step.fits(groups, params, self.state, self._limits()):
             return False
         self.last_report = step.run(-grad_scale if uphill else grad_scale)
         return True
@@ -129,11 +130,12 @@ class Stepping(Optimizer):
         params = [p for mine in lists for p in mine]
         if step is None or not step.fits(self.param_groups, params, self.state, limits):
             for group, mine in zip(self.param_groups, lists, strict=True):
+                method = method_of(group)
                 taken = set(map(id, mine))
                 for name, p in zip(self._names(group), group["params"], strict=True):
                     if id(p) in taken:
                         self._check_gradient(p, name)
-                        self._check_state(self._state_of(p, group), group, name)
+                        self._check_state(self._state_of(p, group), method, name)
             owners = [k for k, mine in enumerate(lists) for _ in mine]
             states = [self.state[p] for p in params]
             step = EngineStep(self.param_groups, owners, params, states, limits)
@@ -155,8 +157,7 @@ class Stepping(Optimizer):
             groups.append((group, lists))
         limits = device_limits(
             [g for _, lists in groups for g in lists[1]],
-            self.param_groups[0]["guard"],
-            self.param_groups[0]["max_norm"],
+            *self._limits(),
             getattr(self, "grad_scale", None),
             getattr(self, "found_inf", None),
         )
@@ -206,12 +207,13 @@ class Stepping(Optimizer):
         """Lists what takes part in a step. torch.compile knows this name: it calls it when it
         compiles, and takes the tensors as inputs of the graph."""
         names = self._names(group)
+        method = method_of(group)
         for i, p in enumerate(group["params"]):
             if p.grad is None or (chosen is not None and not chosen[i]):
                 continue
             self._check_gradient(p, names[i])
             state = self._state_of(p, group)
-            self._check_state(state, group, names[i])
+            self._check_state(state, method, names[i])
             if self._only_makes_state(group, p, state):
                 continue
             params.append(p)
@@ -266,12 +268,11 @@ class Stepping(Optimizer):
         return state
 
     @staticmethod
-    def _check_state(state: dict[str, Any], group: dict[str, Any], name: str) -> None:
-        method = method_of(group)
+    def _check_state(state: dict[str, Any], method: Method, name: str) -> None:
         if method.momentum != ("m" in state) or method.keeps_v != ("v" in state):
             raise ValueError(
-                f"Invalid mode: {group['mode']!r}, the state of parameter {name} is of another "
-                "mode; make a new optimizer"
+                f"Invalid mode: the state of parameter {name} is of another one; make a new "
+                "optimizer"
             )
 
     def _factor(self, grad_scale: float, limits: tuple[str, float | None]) -> float | None:

@@ -213,6 +213,32 @@ def test_blocks_that_do_not_fit_are_refused_with_the_name(make_params: Make) -> 
         BCOS([("weight", good), ("bias", bad)], blocks="heads:2")
 
 
+def test_limits_that_part_in_mid_run_are_refused(
+    implementation: dict[str, Any], make_params: Make
+) -> None:
+    a, b, _ = make_params()
+    optimizer = BCOS([{"params": [a]}, {"params": [b]}], **implementation)
+    run(optimizer, 2)
+    optimizer.param_groups[1]["max_norm"] = 1.0
+    with pytest.raises(ValueError, match="must be the same in all groups"):
+        optimizer.step()
+
+
+def test_a_scale_gives_the_same_bits_at_every_step() -> None:
+    """Two optimizers, one that has just been planned and one that repeats its step."""
+    p, q = nn.Parameter(torch.ones(1)), nn.Parameter(torch.ones(1))
+    old = BCOS([p], lr=0.01)
+    run(old, 1)
+    new = BCOS([q], lr=0.01)
+    new.load_state_dict(old.state_dict())
+    q.data.copy_(p)
+    for optimizer, parameter in ((old, p), (new, q)):
+        parameter.grad = torch.tensor([0.3])
+        optimizer.grad_scale = torch.tensor(49.0)
+        optimizer.step()
+    assert torch.equal(p, q) and torch.equal(old.state[p]["m"], new.state[q]["m"])
+
+
 def test_decay_that_overshoots_is_told() -> None:
     with pytest.warns(RuntimeWarning, match="more than 1"):
         BCOS([nn.Parameter(torch.ones(1))], lr=20.0)
