@@ -45,7 +45,12 @@ def load_momentum(optimizer: BCOS, path: str | os.PathLike[str]) -> None:
 
 def _read(optimizer: BCOS, path: str | os.PathLike[str], function: str) -> None:
     with _Mirror(optimizer) as mirror:
-        mirror.call(function, os.fsencode(path))
+        try:
+            mirror.call(function, os.fsencode(path))
+        except ValueError as error:
+            # The engine names its own function.
+            ours = str(error).replace("convert()", "bcos_optim.load_momentum()")
+            raise ValueError(ours) from None
         for entry in mirror.entries:
             state = optimizer._state_of(entry.param, entry.group)
             for name, memory in entry.memory().items():

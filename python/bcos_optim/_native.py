@@ -29,6 +29,7 @@ from torch import Tensor
 
 DTYPES = {torch.float32: 0, torch.float64: 1}
 GUARDS = {"propagate": 0, "skip": 1, "raise": 2}
+IO = 4
 NON_FINITE = 5
 
 
@@ -198,7 +199,7 @@ def check(lib: ctypes.CDLL, code: int) -> None:
     """Raises what a call that returned this code says."""
     if code != 0:
         text = lib.bcos_error_message().decode(errors="replace")
-        raise (FloatingPointError if code == NON_FINITE else ValueError)(text)
+        raise {IO: OSError, NON_FINITE: FloatingPointError}.get(code, ValueError)(text)
 
 
 def tensor_view(tensor: Tensor | None, keep: list[object]) -> _Tensor:

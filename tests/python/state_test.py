@@ -153,8 +153,10 @@ def test_files_of_another_method_are_refused_or_converted(
     run(adam, 3)
     bcos_optim.save(adam, file)
     bcos = BCOS(pairs)
-    with pytest.raises(ValueError, match="method"):
+    with pytest.raises(ValueError, match="load_momentum"):
         bcos_optim.load(bcos, file)
+    with pytest.raises(OSError, match="No such file"):
+        bcos_optim.load(bcos, tmp_path / "nowhere.safetensors")
     assert not bcos.state
     bcos_optim.load_momentum(bcos, file)
     assert torch.equal(bcos.state[pairs[0][1]]["m"], adam.state[pairs[0][1]]["m"])
