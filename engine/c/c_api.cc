@@ -8,6 +8,7 @@
 #include "bcos/text.hpp"
 #include "engine/c/guarded.hpp"
 #include "engine/c/structs.hpp"
+#include "engine/make_room.hpp"
 
 using bcos::fail;
 using bcos::c::element;
@@ -105,7 +106,7 @@ int bcos_optimizer_add(bcos_optimizer* optimizer, const char* name, const bcos_t
     required(name, kWhere, "a name");
     const bcos_tensor tensor =
         taken(&required(parameter, kWhere, "a parameter"), kNoTensor, kWhere, "bcos_tensor");
-    optimizer->ranks.reserve(optimizer->ranks.size() + 1);
+    bcos::make_room(optimizer->ranks);
     const bcos::ParameterId added =
         optimizer->optimizer.add(name, tensor_view(tensor, kWhere), bcos::GroupId{group});
     optimizer->ranks.push_back(static_cast<std::size_t>(tensor.rank));

@@ -41,7 +41,7 @@ AtomicFile::AtomicFile(std::string_view function, const std::string& path, std::
                  "expected a regular file to replace but received something else in '{}'", path);
     }
   } else if (errno != ENOENT) {
-    throw error("look at what is there", errno);
+    throw error("look at", errno);
   }
   buffer_.reserve(std::min<std::uint64_t>(bytes, kBufferBytes));
   open_directory();
@@ -56,7 +56,7 @@ AtomicFile::~AtomicFile() {
 // Opened before anything is written: a directory that cannot be synced is known at once.
 void AtomicFile::open_directory() {
   directory_ = open_descriptor(directory_of(path_), O_RDONLY | O_DIRECTORY);
-  if (directory_.get() < 0) throw error("open the directory", errno);
+  if (directory_.get() < 0) throw error("open the directory of", errno);
 }
 
 void AtomicFile::open_temporary() {
@@ -70,7 +70,7 @@ void AtomicFile::open_temporary() {
     }
     if (errno != EEXIST) break;  // a dead process of our number may have left one
   }
-  throw error("create a temporary file beside it", errno);
+  throw error("create a temporary file beside", errno);
 }
 
 void AtomicFile::append(std::span<const std::byte> data) {
@@ -101,22 +101,22 @@ void AtomicFile::write_all(std::span<const std::byte> data) {
 
 void AtomicFile::commit() {
   flush();
-  if (const int code = sync(file_)) throw error("force it to disk", code);
+  if (const int code = sync(file_)) throw error("force to disk", code);
   if (const int code = file_.close()) throw error("close", code);
   if (system_calls().rename(temporary_.c_str(), path_.c_str()) != 0) {
-    throw error("rename the temporary file", errno);
+    throw error("rename the temporary file to", errno);
   }
   temporary_.clear();
   // Some file systems cannot sync a directory and say EINVAL: then there is nothing more to do.
   if (const int code = sync(directory_); code != 0 && code != EINVAL) {
-    throw error("force its directory to disk", code);
+    throw error("force to disk the directory of", code);
   }
 }
 
 Error AtomicFile::error(std::string_view operation, int code) const {
   if (code == ENOSPC || code == EDQUOT || code == EFBIG) {
-    return io_error(function_, fmt::format("{} ({} bytes needed in all)", operation, bytes_), code,
-                    path_);
+    return io_error(function_, operation, code, path_,
+                    fmt::format(": {} bytes are needed in all", bytes_));
   }
   return io_error(function_, operation, code, path_);
 }

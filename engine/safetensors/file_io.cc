@@ -55,9 +55,9 @@ Descriptor open_descriptor(const std::string& path, int flags, mode_t mode) {
 }
 
 Error io_error(std::string_view function, std::string_view operation, int code,
-               std::string_view path) {
-  return fail(ErrorCode::io, function, "expected to {} but received '{}' in '{}'", operation,
-              std::generic_category().message(code), path);
+               std::string_view path, std::string_view advice) {
+  return fail(ErrorCode::io, function, "expected to {} '{}' but received '{}'{}", operation, path,
+              std::generic_category().message(code), advice);
 }
 
 void check_path(std::string_view function, const std::string& path) {
@@ -74,7 +74,7 @@ Descriptor open_regular(std::string_view function, const std::string& path, std:
   if (file.get() < 0) throw io_error(function, "open", errno, path);
   struct stat status{};
   if (system_calls().fstat(file.get(), &status) != 0) {
-    throw io_error(function, "get the size", errno, path);
+    throw io_error(function, "get the size of", errno, path);
   }
   if (!S_ISREG(status.st_mode)) {
     throw fail(ErrorCode::io, function, "expected a regular file but received {} in '{}'",

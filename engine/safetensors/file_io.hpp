@@ -48,9 +48,9 @@ class Descriptor {
 /// open(), repeated while interrupted. On failure get() is -1 and errno says why.
 Descriptor open_descriptor(const std::string& path, int flags, mode_t mode = 0);
 
-/// "[function] expected to <operation> but received '<reason>' in '<path>'".
+/// "[function] expected to <operation> '<path>' but received '<reason>'<advice>".
 Error io_error(std::string_view function, std::string_view operation, int code,
-               std::string_view path);
+               std::string_view path, std::string_view advice = {});
 
 /// Refuses an empty path and one with a NUL, which the system would take for another path.
 void check_path(std::string_view function, const std::string& path);

@@ -1,23 +1,11 @@
 #include <cmath>
 
+#include "engine/method/numbers.hpp"
 #include "engine/update/float_environment.hpp"
 #include "engine/update/plan_impl.hpp"
 
 /// Making a plan, checking a call, and the order of a step.
 namespace bcos {
-namespace {
-
-bool same_but_numbers(Method a, const Method& b) {
-  a.beta = b.beta;
-  a.beta_v = b.beta_v;
-  a.eps = b.eps;
-  a.eps_root = b.eps_root;
-  a.lambda = b.lambda;
-  a.c = b.c;
-  return a == b;
-}
-
-}  // namespace
 
 void Plan::Impl::plan_tensors(std::span<const Parameter> parameters) {
   tensors_.reserve(parameters.size());
@@ -85,13 +73,7 @@ void Plan::Impl::set_numbers(std::size_t group, const Method& method) {
                "expected a method that differs in its numbers alone: make a new plan");
   }
   validate(method);
-  Method& planned = methods_[group];
-  planned.beta = method.beta;
-  planned.beta_v = method.beta_v;
-  planned.eps = method.eps;
-  planned.eps_root = method.eps_root;
-  planned.lambda = method.lambda;
-  planned.c = method.c;
+  methods_[group] = method;
 }
 
 void Plan::Impl::check_step(std::span<const Gradient> gradients, std::span<const double> alphas,
@@ -124,7 +106,7 @@ void Plan::Impl::check_oracle(const PlannedTensor& tensor) const {
   if (method.estimator != Estimator::oracle) return;
   const void* oracle = tensor.gradient->oracle;
   if (oracle == nullptr && tensor.n > 0) {
-    throw fail("update", "expected oracle values for parameter {} but received null", tensor.index);
+    throw fail("update", "expected oracle values for {} but received null", tensor.label);
   }
   const bool may_vanish = method.eps > 0 || method.eps_root > 0;
   for (std::uint64_t k = 0; k < tensor.blocks.count(); ++k) {
@@ -132,8 +114,8 @@ void Plan::Impl::check_oracle(const PlannedTensor& tensor) const {
                              ? static_cast<double>(static_cast<const float*>(oracle)[k])
                              : static_cast<const double*>(oracle)[k];
     if (!(value >= 0) || (value == 0 && !may_vanish)) {
-      throw fail("update", "expected oracle {} 0 in block {} of parameter {} but received {}",
-                 may_vanish ? ">=" : ">", k, tensor.index, value);
+      throw fail("update", "expected oracle {} 0 in block {} of {} but received {}",
+                 may_vanish ? ">=" : ">", k, tensor.label, value);
     }
   }
 }
@@ -154,7 +136,7 @@ void Plan::Impl::bind(std::span<const Gradient> gradients, std::span<const doubl
                     tap.g == nullptr && tap.d == nullptr && tap.v == nullptr &&
                     tap.update == nullptr && methods_[head.group].estimator != Estimator::oracle;
     if (head.ordinary) {
-      check_gradient(head, head.g, true, i);
+      check_gradient(head, head.g, true, tensors_[i].label);
     } else {
       tensors_[i].bind(gradient);
       check_oracle(tensors_[i]);

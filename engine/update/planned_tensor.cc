@@ -12,33 +12,33 @@ namespace {
 constexpr std::string_view kWhere = "plan";
 
 void check_pointer(const void* data, DType dtype, std::uint64_t n, std::string_view what,
-                   std::size_t index) {
+                   const std::string& label) {
   if (n == 0) return;
   if (data == nullptr) {
-    throw fail(kWhere, "expected memory for {} of parameter {} but received null", what, index);
+    throw fail(kWhere, "expected memory for {} of {} but received null", what, label);
   }
   if (reinterpret_cast<std::uintptr_t>(data) % bytes_of(dtype) != 0) {
-    throw fail(kWhere, "expected {} of parameter {} aligned to {} bytes but received {}", what,
-               index, bytes_of(dtype), data);
+    throw fail(kWhere, "expected {} of {} aligned to {} bytes but received {}", what, label,
+               bytes_of(dtype), data);
   }
 }
 
 TensorLayout checked_state(const TensorView& state, bool kept, const Parameter& parameter,
-                           std::string_view what, std::size_t index) {
+                           std::string_view what, const std::string& label) {
   if (!kept) return {};
   if (state.dtype != parameter.x.dtype) {
-    throw fail(ErrorCode::mismatch, kWhere, "expected {} of parameter {} as {} but received {}",
-               what, index, name(parameter.x.dtype), name(state.dtype));
+    throw fail(ErrorCode::mismatch, kWhere, "expected {} of {} as {} but received {}", what, label,
+               name(parameter.x.dtype), name(state.dtype));
   }
   if (!std::ranges::equal(state.shape, parameter.x.shape)) {
     throw fail(ErrorCode::mismatch, kWhere,
-               "expected {} of parameter {} in the shape of x but received another", what, index);
+               "expected {} of {} in the shape of x but received another", what, label);
   }
   TensorLayout layout(state.shape, state.strides);
   if (layout.overlaps_itself()) {
-    throw fail(kWhere, "expected {} of parameter {} without overlapping strides", what, index);
+    throw fail(kWhere, "expected {} of {} without overlapping strides", what, label);
   }
-  check_pointer(state.data, state.dtype, layout.size(), what, index);
+  check_pointer(state.data, state.dtype, layout.size(), what, label);
   return layout;
 }
 
@@ -56,7 +56,7 @@ bool same_cache_sets(const void* a, const void* b) {
 struct Range {
   std::uintptr_t begin;
   std::uintptr_t end;
-  std::size_t parameter;
+  const std::string* label;
 };
 
 template <class T>
@@ -84,6 +84,8 @@ void fill_zero(void* data, const TensorLayout& layout, std::uint64_t n, DType dt
 
 PlannedTensor::PlannedTensor(const Parameter& parameter, const Method& method, std::size_t at)
     : index(at),
+      label(parameter.name.empty() ? fmt::format("parameter {}", at)
+                                   : fmt::format("'{}'", parameter.name)),
       group(parameter.group),
       dtype(parameter.x.dtype),
       x_layout(parameter.x.shape, parameter.x.strides),
@@ -91,24 +93,24 @@ PlannedTensor::PlannedTensor(const Parameter& parameter, const Method& method, s
       shape_(parameter.x.shape.begin(), parameter.x.shape.end()) {
   const StateKinds kinds = state_kinds(method);
   n = x_layout.size();
-  check_pointer(parameter.x.data, dtype, n, "x", index);
+  check_pointer(parameter.x.data, dtype, n, "x", label);
   if (x_layout.overlaps_itself()) {
-    throw fail(kWhere, "expected x of parameter {} without overlapping strides", index);
+    throw fail(kWhere, "expected x of {} without overlapping strides", label);
   }
-  m_layout = checked_state(parameter.m, kinds.m, parameter, "m", index);
-  u_layout = checked_state(parameter.u, kinds.u, parameter, "u", index);
+  m_layout = checked_state(parameter.m, kinds.m, parameter, "m", label);
+  u_layout = checked_state(parameter.u, kinds.u, parameter, "u", label);
   if (kinds.v) {
     if (parameter.v.dtype != dtype) {
-      throw fail(ErrorCode::mismatch, kWhere, "expected v of parameter {} as {} but received {}",
-                 index, name(dtype), name(parameter.v.dtype));
+      throw fail(ErrorCode::mismatch, kWhere, "expected v of {} as {} but received {}", label,
+                 name(dtype), name(parameter.v.dtype));
     }
     const TensorLayout v_layout(parameter.v.shape, parameter.v.strides);
     if (v_layout.size() != blocks.count() || !v_layout.dense()) {
       throw fail(ErrorCode::mismatch, kWhere,
-                 "expected v of parameter {} with {} dense elements, one a block, but received {}",
-                 index, blocks.count(), v_layout.size());
+                 "expected v of {} with {} dense elements, one a block, but received {}", label,
+                 blocks.count(), v_layout.size());
     }
-    check_pointer(parameter.v.data, dtype, v_layout.size(), "v", index);
+    check_pointer(parameter.v.data, dtype, v_layout.size(), "v", label);
   }
   x = parameter.x.data;
   m = kinds.m ? parameter.m.data : nullptr;
@@ -136,20 +138,19 @@ TensorHead PlannedTensor::head() const {
   return head;
 }
 
-void check_gradient(const TensorHead& head, const void* g, bool dense, std::size_t index) {
+void check_gradient(const TensorHead& head, const void* g, bool dense, const std::string& label) {
   const auto from = reinterpret_cast<std::uintptr_t>(g);
   if (from % bytes_of(head.dtype) != 0) {
-    throw fail("update",
-               "expected the gradient of parameter {} aligned to {} bytes but received {}", index,
+    throw fail("update", "expected the gradient of {} aligned to {} bytes but received {}", label,
                bytes_of(head.dtype), g);
   }
   const auto to = reinterpret_cast<std::uintptr_t>(head.x);
   const std::uintptr_t bytes = head.n * bytes_of(head.dtype);
   if (dense && from < to + bytes && to < from + bytes) {
     throw fail("update",
-               "expected the gradient of parameter {} apart from x but received memory that "
+               "expected the gradient of {} apart from x but received memory that "
                "overlaps it",
-               index);
+               label);
   }
 }
 
@@ -159,7 +160,7 @@ void PlannedTensor::bind(const Gradient& given) {
     g_layout_ = TensorLayout(shape_, given.strides);
     g_strides_.assign(given.strides.begin(), given.strides.end());
   }
-  check_gradient(head(), given.data, x_layout.dense() && g_layout_.dense(), index);
+  check_gradient(head(), given.data, x_layout.dense() && g_layout_.dense(), label);
 }
 
 bool PlannedTensor::gradient_is_zero() const {
@@ -181,7 +182,7 @@ void check_no_overlap(std::span<const PlannedTensor> tensors) {
       // Interleaved views of one array share an address range but no element; they are not checked.
       if (data == nullptr || n == 0 || !layout.dense()) return;
       const auto begin = reinterpret_cast<std::uintptr_t>(data);
-      ranges.push_back({begin, begin + n * size, tensor.index});
+      ranges.push_back({begin, begin + n * size, &tensor.label});
     };
     add(tensor.x, tensor.x_layout, tensor.n);
     add(tensor.m, tensor.m_layout, tensor.n);
@@ -192,9 +193,9 @@ void check_no_overlap(std::span<const PlannedTensor> tensors) {
   for (std::size_t i = 1; i < ranges.size(); ++i) {
     if (ranges[i].begin < ranges[i - 1].end) {
       throw fail(kWhere,
-                 "expected memory that is written once but received an overlap between parameters "
-                 "{} and {}: is one of them listed twice?",
-                 ranges[i - 1].parameter, ranges[i].parameter);
+                 "expected memory that is written once but received an overlap between {} and {}: "
+                 "is one of them listed twice?",
+                 *ranges[i - 1].label, *ranges[i].label);
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "bcos/update.hpp"
@@ -34,6 +35,7 @@ struct PlannedTensor {
 
   // fixed by the plan
   std::size_t index;
+  std::string label;  ///< what messages call it
   std::size_t group;
   DType dtype;
   std::uint64_t n;
@@ -98,7 +100,7 @@ struct PlannedTensor {
 };
 
 /// Throws if a gradient is misaligned or lies on its parameter.
-void check_gradient(const TensorHead& head, const void* g, bool dense, std::size_t index);
+void check_gradient(const TensorHead& head, const void* g, bool dense, const std::string& label);
 
 /// Throws if any of the memory that a step writes is named twice.
 void check_no_overlap(std::span<const PlannedTensor> tensors);

@@ -53,7 +53,8 @@ BCOS_API const char* bcos_target(void);
 BCOS_API int bcos_threads(void);
 BCOS_API int bcos_set_threads(int threads);
 
-/* Memory as a tensor; strides count elements, null means row-major and dense. */
+/* Memory as a tensor; strides count elements, null means row-major and dense. data may begin at any
+ * multiple of the element's size. Other structs hold this one, so it never grows. */
 typedef struct bcos_tensor {
   uint32_t struct_size;
   int32_t dtype;

@@ -17,7 +17,8 @@ BCOS_API std::string_view name(DType dtype);
 using Dims = std::span<const std::int64_t>;
 
 /// Memory the caller owns, as a tensor. Strides count elements; none means row-major and dense.
-/// A rank of 0 is one element; any size may be 0.
+/// A rank of 0 is one element; any size may be 0. Data may begin at any multiple of the element's
+/// size; no wider alignment is asked for.
 struct TensorView {
   void* data = nullptr;
   DType dtype = DType::f32;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "bcos/executor.hpp"
 #include "bcos/method.hpp"
@@ -24,7 +25,8 @@ struct Parameter {
   TensorView m = {};
   TensorView v = {};
   TensorView u = {};
-  std::size_t group = 0;  ///< index into the plan's methods
+  std::size_t group = 0;       ///< index into the plan's methods
+  std::string_view name = {};  ///< what messages call it; none: its place in the list
 };
 
 /// What the caller wants to see of a step besides the new x; each may be null.

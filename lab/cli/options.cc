@@ -96,16 +96,15 @@ CLI::Option* add_choice(CLI::App& app, const std::string& name, std::string& out
       });
 }
 
-void add_dtype(CLI::App& app, DType& out) {
-  add_value(app, "--dtype", "f64|f32",
-            fmt::format("the type that computes (default {})", out == DType::f32 ? "f32" : "f64"),
-            [&app, &out](const std::string& text) {
-              if (text != "f64" && text != "f32") {
-                throw misuse(app.get_name(), "expected --dtype as f64 or f32 but received '{}'",
-                             text);
-              }
-              out = text == "f32" ? DType::f32 : DType::f64;
-            });
+CLI::Option* add_dtype(CLI::App& app, std::optional<DType>& out, const std::string& usual) {
+  return add_value(
+      app, "--dtype", "f64|f32", fmt::format("the type that computes (default {})", usual),
+      [&app, &out](const std::string& text) {
+        if (text != "f64" && text != "f32") {
+          throw misuse(app.get_name(), "expected --dtype as f64 or f32 but received '{}'", text);
+        }
+        out = text == "f32" ? DType::f32 : DType::f64;
+      });
 }
 
 void add_target(CLI::App& app, std::optional<Target>& out) {

@@ -35,7 +35,7 @@ CLI::Option* add_choice(CLI::App& app, const std::string& name, std::string& out
                         std::vector<std::string_view> choices, const std::string& help);
 
 /// --dtype f64|f32, --target NAME, --threads N.
-void add_dtype(CLI::App& app, DType& out);
+CLI::Option* add_dtype(CLI::App& app, std::optional<DType>& out, const std::string& usual);
 void add_target(CLI::App& app, std::optional<Target>& out);
 void add_threads(CLI::App& app);
 

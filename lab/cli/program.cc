@@ -3,8 +3,10 @@
 #include <cstdio>
 #include <new>
 
+#include "bcos/executor.hpp"
 #include "bcos/version.h"
 #include "engine/nearest.hpp"
+#include "lab/cli/options.hpp"
 #include "lab/cli/output.hpp"
 #include "lab/cli/usage.hpp"
 
@@ -83,6 +85,12 @@ std::string help_text(const CLI::App& app, const std::string& name, std::size_t 
   return text;
 }
 
+/// A variable that is wrong is said before anything runs, whether the command reads it or not.
+void check_environment() {
+  chosen_target({});
+  as_usage(default_threads);
+}
+
 int report(std::string_view message, int code) {
   std::fflush(stdout);  // what was said before the error comes before it
   const std::string line = fmt::format("bcos: {}\n", visible(message));
@@ -153,6 +161,7 @@ void Program::parse_and_run(int argc, const char* const* argv) {
     throw reworded(error, command.empty() ? "bcos" : command);
   }
   if (command.empty()) return write_out(help_of(""));
+  check_environment();
   runs_.at(command)();
 }
 

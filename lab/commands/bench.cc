@@ -26,7 +26,8 @@ struct Options {
   std::string what = "step";
   std::string json;
   std::string methods;
-  DType dtype = DType::f32;
+  std::optional<DType> given_dtype;
+  DType dtype() const { return given_dtype.value_or(DType::f32); }
   bool quick = false;
   std::optional<std::uint64_t> processes;
 };
@@ -70,7 +71,7 @@ std::vector<Cell> cells_of(const Options& options) {
   std::vector<int> threads = {1};
   if (default_threads() > 1) threads.push_back(default_threads());
   // A step and its limit, each with up to four arrays.
-  const std::uint64_t most = available_memory() / (9 * bytes_of(options.dtype));
+  const std::uint64_t most = available_memory() / (9 * bytes_of(options.dtype()));
   for (const std::string& method : method_names(options)) {
     for (const int count : threads) {
       const auto add = [&](const std::string& layout, Shapes shapes) {
@@ -95,8 +96,8 @@ struct CellTimes {
 
 CellTimes measure(const Cell& cell, const Options& options) {
   const Method method = method_by_name(cell.method);
-  StepRunner step(method, options.dtype, cell.shapes, {.threads = cell.threads});
-  LimitRunner limit(method, options.dtype, cell.elements, cell.threads);
+  StepRunner step(method, options.dtype(), cell.shapes, {.threads = cell.threads});
+  LimitRunner limit(method, options.dtype(), cell.elements, cell.threads);
   const int pairs = options.quick ? 9 : 31;
   const int repeats = static_cast<int>(std::max<std::uint64_t>(1, 1'000'000 / cell.elements));
   return {measure_pairs([&] { limit.step(); }, [&] { step.step(); }, pairs, repeats),
@@ -125,7 +126,7 @@ void bench_steps(const Options& options) {
                fmt::format("{}", cell.threads), fmt::format("{:.3f}", nanoseconds),
                fmt::format("{:g}", bytes), fmt::format("{:.3f}", times.ratio.median),
                fmt::format("{:.3f} {:.3f}", times.ratio.low, times.ratio.high)});
-    const Json row = {{"method", cell.method},           {"dtype", name(options.dtype)},
+    const Json row = {{"method", cell.method},           {"dtype", name(options.dtype())},
                       {"layout", cell.layout},           {"n", cell.elements},
                       {"threads", cell.threads},         {"target", name(default_target())},
                       {"ns_per_param", nanoseconds},     {"bytes_per_param", bytes},
@@ -182,7 +183,7 @@ void add_bench(Program& program) {
              "step: every method, size and layout over its limit; goals: the ratios to keep");
   add_text(command, "--json", "FILE", options->json, "Also write the rows as JSON lines");
   add_text(command, "--methods", "A,B", options->methods, "Methods to measure (all named ones)");
-  add_dtype(command, options->dtype);
+  add_dtype(command, options->given_dtype, "f32");
   add_whole(command, "--processes", options->processes,
             "goals: processes to take the median of (5)", 1);
   command.add_flag("--quick", options->quick, "Fewer methods, sizes and samples");

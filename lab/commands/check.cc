@@ -20,6 +20,7 @@ struct CheckOptions {
   std::string file;
   bool bits = false;
   std::optional<Target> target;
+  std::optional<DType> dtype;
 };
 
 Json trace_file(const CheckOptions& options) {
@@ -31,10 +32,11 @@ std::vector<Verdict> verdicts(const CheckOptions& options) {
   const Expected expected = expected_of(trace_file(options));
   std::vector<Target> targets = available_targets();
   if (options.target) targets = {*options.target};
+  std::vector<DType> dtypes = {DType::f64, DType::f32};
+  if (options.dtype) dtypes = {*options.dtype};
   std::vector<Verdict> all;
   for (const Target target : targets) {
-    for (const DType dtype : {DType::f64, DType::f32})
-      all.push_back(judge(expected, target, dtype));
+    for (const DType dtype : dtypes) all.push_back(judge(expected, target, dtype));
   }
   return all;
 }
@@ -106,7 +108,8 @@ void add_check(Program& program) {
   CLI::Option* file = add_text(app, "--file", "FILE", options->file,
                                "compare the traces of this file, not the golden ones");
   app.add_flag("--bits", options->bits, "print checksums of results, the same on every machine")
-      ->excludes(file);
+      ->excludes(file)
+      ->excludes(add_dtype(app, options->dtype, "both"));
   add_target(app, options->target);
   add_threads(app);
 }

@@ -11,10 +11,12 @@ namespace {
 
 struct Options {
   std::string file;
+  std::optional<DType> dtype;
   ReplayOptions replay;
 };
 
 void run(Options options) {
+  options.replay.dtype = options.dtype.value_or(DType::f64);
   options.replay.target = chosen_target(options.replay.target);
   const Json file = parse_json(read_text(options.file), options.file);
   write_out(trace_file_text(replayed(file, options.replay)));
@@ -29,7 +31,7 @@ void add_replay(Program& program) {
       {"bcos replay cases.json > traces.json", "bcos replay --dtype f32 - < cases.json"},
       [options] { run(*options); });
   add_text(app, "FILE", "", options->file, "trace file; - reads standard input")->required();
-  add_dtype(app, options->replay.dtype);
+  add_dtype(app, options->dtype, "f64");
   add_target(app, options->replay.target);
   add_threads(app);
 }

@@ -91,6 +91,12 @@ void add_name_field(CLI::App& app, ScheduleOptions& options, const std::string& 
             [&options, key](const std::string& text) { options.given[key] = text; });
 }
 
+std::string text_of_file(const std::string& path) {
+  std::string text = read_text(path);
+  if (!path.ends_with(".toml")) return text;
+  return as_usage([&] { return to_json(schedule_from_toml(text)); });
+}
+
 }  // namespace
 
 void add_schedule_options(CLI::App& app, ScheduleOptions& options) {
@@ -114,12 +120,12 @@ void add_schedule_options(CLI::App& app, ScheduleOptions& options) {
   add_name_field(app, options, "progress", names_of<Progress>(),
                  "(t-W)/(T-W), (t-W+1)/(T-W) or (t-W)/(T-1-W) of the decay");
   add_text(app, "--json", "TEXT|@FILE", options.json,
-           "the schedule as JSON, changed by the options above");
+           "the schedule as JSON (a FILE may also be TOML), changed by the options above");
 }
 
 Schedule schedule_of(const ScheduleOptions& options) {
   std::string text = options.json;
-  if (text.starts_with('@')) text = read_text(text.substr(1));
+  if (text.starts_with('@')) text = text_of_file(text.substr(1));
   if (text.empty()) {
     text = options.given.is_null() ? "{}" : options.given.dump();
   } else if (!options.given.is_null()) {

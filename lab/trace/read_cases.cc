@@ -1,6 +1,3 @@
-#include <fstream>
-#include <iterator>
-
 #include "bcos/text.hpp"
 #include "engine/error.hpp"
 #include "lab/trace/trace.hpp"
@@ -127,20 +124,6 @@ std::vector<TraceCase> read_cases(const Json& file) {
   std::vector<TraceCase> cases;
   for (const Json& entry : file["cases"]) cases.push_back(read_case(entry, file));
   return cases;
-}
-
-Json read_json_file(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  const std::string text(std::istreambuf_iterator<char>(stream), {});
-  if (!stream.is_open() || stream.bad()) {
-    throw fail(ErrorCode::io, "read", "expected a readable file but could not read '{}'", path);
-  }
-  try {
-    return Json::parse(text);
-  } catch (const Json::exception& error) {
-    throw fail(ErrorCode::corrupt, "read", "expected JSON in '{}' but received: {}", path,
-               error.what());
-  }
 }
 
 }  // namespace bcos::lab

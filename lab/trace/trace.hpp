@@ -51,7 +51,4 @@ std::vector<TraceStep> replay(const TraceCase& trace_case, const ReplayOptions& 
 Json to_json(const std::vector<TraceStep>& steps);
 std::vector<TraceStep> steps_from_json(const Json& trace);
 
-/// Reads a JSON file; throws Error if it cannot be read or is not JSON.
-Json read_json_file(const std::string& path);
-
 }  // namespace bcos::lab

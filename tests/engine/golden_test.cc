@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "lab/trace/compare.hpp"
 #include "lab/trace/trace.hpp"
 
@@ -14,7 +16,7 @@ struct Setting {
 class GoldenTraces : public testing::TestWithParam<Setting> {};
 
 TEST_P(GoldenTraces, AreReproduced) {
-  const Json file = read_json_file(BCOS_GOLDEN_FILE);
+  const Json file = Json::parse(std::ifstream(BCOS_GOLDEN_FILE));
   const std::vector<TraceCase> cases = read_cases(file);
   ASSERT_EQ(cases.size(), 250U);
   const auto [target, dtype] = GetParam();

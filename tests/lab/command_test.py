@@ -126,9 +126,11 @@ class Usage(CommandTest):
         self.refused(2, "--file and --bits", "check", "--bits", "--file", "x")
 
     def test_a_wrong_environment_is_named(self) -> None:
-        result = run("check", "--bits", BCOS_TARGET="abacus")
-        self.assertEqual(result.returncode, 2)
-        self.assertIn("BCOS_TARGET", result.stderr)
+        for variable, value in (("BCOS_TARGET", "abacus"), ("BCOS_NUM_THREADS", "0")):
+            for arguments in (["check"], ["check", "--bits"], ["schedule"], ["targets"]):
+                result = run(*arguments, **{variable: value})
+                self.assertEqual((result.returncode, result.stdout), (2, ""))
+                self.assertIn(variable, result.stderr)
 
 
 class Output(CommandTest):
@@ -162,6 +164,12 @@ class Check(CommandTest):
         table = self.fine("check")
         self.assertIn("scalar  float64  250/250  ok", table)
         self.assertIn("scalar  float32  244/244  ok", table)
+
+    def test_one_dtype_may_be_chosen(self) -> None:
+        table = self.fine("check", "--dtype", "f32", "--target", "scalar")
+        self.assertIn("scalar  float32  244/244  ok", table)
+        self.assertNotIn("float64", table)
+        self.refused(2, "--bits and --dtype", "check", "--bits", "--dtype", "f32")
 
     def test_a_wrong_trace_fails(self) -> None:
         golden = json.loads(GOLDEN.read_text())
@@ -234,9 +242,16 @@ class Schedule(CommandTest):
         self.assertEqual(data["schedule"]["total"], 100000)
 
     def test_the_schedule_may_come_from_a_file(self) -> None:
-        path = self.file("schedule.json", '{"curve": "linear", "alpha_max": 1, "total": 4}')
-        table = self.fine("schedule", "--json", f"@{path}", "--format", "csv")
-        self.assertEqual(table, "t,alpha\n0,1\n1,0.75\n2,0.5\n3,0.25\n")
+        files = {
+            "schedule.json": '{"curve": "linear", "alpha_max": 1, "total": 4}',
+            "schedule.toml": 'curve = "linear"\nalpha_max = 1.0\ntotal = 4\n',
+        }
+        for name, content in files.items():
+            path = self.file(name, content)
+            table = self.fine("schedule", "--json", f"@{path}", "--format", "csv")
+            self.assertEqual(table, "t,alpha\n0,1\n1,0.75\n2,0.5\n3,0.25\n")
+        wrong = self.file("wrong.toml", "total = [")
+        self.refused(2, "TOML", "schedule", "--json", f"@{wrong}")
 
     def test_drawings_are_svg(self) -> None:
         path = self.folder / "alpha.svg"

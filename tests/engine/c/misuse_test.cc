@@ -289,6 +289,8 @@ TEST_F(Misuse, OfTensors) {
   add([](bcos_tensor& t) { t.data = static_cast<char*>(t.data) + 1; }, "aligned");
   fails(BCOS_INVALID_ARGUMENT, "there already",
         bcos_optimizer_add(optimizer_, "x", &parameter_, 0, nullptr));
+  fails(BCOS_INVALID_ARGUMENT, "overlaps 'x'",
+        bcos_optimizer_add(optimizer_, "y", &parameter_, 0, nullptr));
   fails(BCOS_INVALID_ARGUMENT, "group",
         bcos_optimizer_add(optimizer_, "y", &parameter_, 4, nullptr));
   fails(BCOS_INVALID_ARGUMENT, "name", bcos_optimizer_add(optimizer_, "", &parameter_, 0, nullptr));
@@ -309,6 +311,20 @@ TEST_F(Misuse, OfTensors) {
   const bcos_parameter twice[] = {plan_parameter_, plan_parameter_};
   fails(BCOS_INVALID_ARGUMENT, "listed twice",
         bcos_plan_create(&method_, 1, twice, 2, nullptr, &plan));
+}
+
+TEST_F(Misuse, OfMoreMemoryThanThereIsChangesNothing) {
+  const int64_t vast = int64_t{1} << 46;
+  bcos_tensor t = tensor(px_.data());
+  t.shape = &vast;
+  uint64_t id = 17;
+  fails(BCOS_OUT_OF_MEMORY, "memory", bcos_optimizer_add(optimizer_, "vast", &t, 0, &id));
+  EXPECT_EQ(id, 17U);
+  uint64_t bytes = 0;
+  ASSERT_EQ(bcos_optimizer_state_bytes(optimizer_, &bytes), BCOS_OK);
+  EXPECT_EQ(bytes, 3 * sizeof(float));
+  t.shape = &size_;
+  EXPECT_EQ(bcos_optimizer_add(optimizer_, "vast", &t, 0, &id), BCOS_OK);
 }
 
 TEST_F(Misuse, OfGradientsIdsAndFiles) {

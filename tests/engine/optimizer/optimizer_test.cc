@@ -117,12 +117,28 @@ TEST(AnOptimizer, CountsGuardedSteps) {
   EXPECT_EQ(net.optimizer.skipped_steps(), 1U);
 }
 
+TEST(AnOptimizer, TakesInterleavedViewsOfOneArray) {
+  std::vector<float> x = {1, 2, 3, 4};
+  const std::int64_t two[] = {2};
+  const std::int64_t every_other[] = {2};
+  Optimizer opt(bcosw_c);
+  opt.add("even", {x.data(), DType::f32, two, every_other});
+  opt.add("odd", {x.data() + 1, DType::f32, two, every_other});
+  EXPECT_EQ(opt.parameters(), 2U);
+}
+
 TEST(AnOptimizer, NamesWrongUse) {
+  const std::int64_t three[] = {3};
   std::vector<float> x = {1, 2, 3};
   Optimizer opt(bcosw_c);
   const auto id = opt.add("layer.weight", x);
   EXPECT_NE(error_of([&] { opt.add("layer.weight", x); }).find("there already"), std::string::npos);
   EXPECT_NE(error_of([&] { opt.add("", x); }).find("name"), std::string::npos);
+  EXPECT_EQ(error_of([&] { opt.add("tied", std::span(x).subspan(2)); }),
+            "[add] expected memory of its own for 'tied' but received memory that overlaps "
+            "'layer.weight': is one of them listed twice?");
+  EXPECT_EQ(error_of([&] { opt.add("y", {nullptr, DType::f32, three, {}}); }),
+            "[plan] expected memory for x of 'y' but received null");
   EXPECT_NE(error_of([&] { opt.add("y", x, {2, 2}); }).find("expected 4 elements"),
             std::string::npos);
   EXPECT_NE(error_of([&] { opt.add("y", x, {3}, GroupId{3}); }).find("group < 1"),

@@ -134,7 +134,7 @@ class SafetensorsFaults : public testing::Test {
   /// Fails each call of a save in turn.
   void expect_old_or_new(int code, bool forever) {
     save();
-    const std::string needed = "(" + std::to_string(get(path_).size()) + " bytes needed";
+    const std::string needed = std::to_string(get(path_).size()) + " bytes are needed";
     const std::size_t descriptors = open_descriptors();
     for (int at = 1;; ++at) {
       put(path_, kOld);

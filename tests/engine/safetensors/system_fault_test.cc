@@ -61,7 +61,7 @@ TEST_F(SafetensorsSystemFaults, OfAFileSizeLimitLeaveTheOldFileAndNoOther) {
       std::signal(SIGXFSZ, SIG_IGN);
       const rlimit size{limit, limit};
       if (setrlimit(RLIMIT_FSIZE, &size) != 0) return false;
-      return refused(path_, std::strerror(EFBIG)) && refused(path_, "bytes needed");
+      return refused(path_, std::strerror(EFBIG)) && refused(path_, "bytes are needed");
     })) << limit;
     EXPECT_EQ(get(path_), "the old file");
     EXPECT_EQ(directory_.entries(), 1U);
@@ -82,7 +82,7 @@ TEST_F(SafetensorsSystemFaults, OfAFullDeviceSayWhatIsNeeded) {
   const bool usable = access("/dev/full", W_OK) == 0;
   if (usable) {
     EXPECT_TRUE(refused(path_, std::strerror(ENOSPC)));
-    EXPECT_TRUE(refused(path_, "bytes needed"));
+    EXPECT_TRUE(refused(path_, "bytes are needed"));
     EXPECT_EQ(directory_.entries(), 0U);
   }
   system_calls() = saved;
@@ -142,9 +142,8 @@ TEST_F(SafetensorsSystemFaults, OfReadingWhatIsNoFileAreReportedAtOnce) {
 TEST_F(SafetensorsSystemFaults, OfAFileThatIsNotThereNameIt) {
   const Error error = error_of([&] { File::open(path_); });
   EXPECT_EQ(error.code(), ErrorCode::io);
-  EXPECT_EQ(std::string(error.what()), "[safetensors::open] expected to open but received '" +
-                                           std::string(std::strerror(ENOENT)) + "' in '" + path_ +
-                                           "'");
+  EXPECT_EQ(std::string(error.what()), "[safetensors::open] expected to open '" + path_ +
+                                           "' but received '" + std::strerror(ENOENT) + "'");
 }
 
 TEST_F(SafetensorsSystemFaults, OfThePathItselfAreTheCallersFault) {
