@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from operator import attrgetter, is_, itemgetter
+from itertools import compress, repeat
+from operator import attrgetter, is_, is_not, itemgetter
 from typing import Any
 
 import torch
@@ -11,10 +12,13 @@ from torch import Tensor
 
 from . import _native
 from ._methods import method_of
+from ._places import columns, places
 from ._tensors import is_dtensor, plain
 
-_dtype_of = attrgetter("dtype")
 _gradient_of = attrgetter("grad")
+
+#: Gradients, their addresses (0 where there is none), and which of them are not dense.
+_Gradients = tuple[list[Any], Tensor, list[int]]
 
 
 class EngineStep:
@@ -39,7 +43,6 @@ class EngineStep:
         self._states = list(states)
         self._limits = (*limits, torch.get_num_threads())
         self._signature = signature_of(groups)
-        self._dtypes = set(map(_dtype_of, params))
         self._texts: list[tuple[Any, str]] = [(None, "")] * len(groups)
         steps = [int(state["step"]) for state in states]
         self._counters = torch.tensor(steps, dtype=torch.int64)
@@ -49,7 +52,7 @@ class EngineStep:
         for name in ("step", "m", "v"):
             having = [state for state in states if name in state]
             self._kept.append((name, having, [state[name] for state in having]))
-        self._places = self._places_of(params)
+        self._places = self._places_of(self._params)
         self._plan = _native.Plan(
             self._method_texts(),
             owners,
@@ -64,7 +67,7 @@ class EngineStep:
     def fits(
         self,
         groups: Sequence[dict[str, Any]],
-        params: Sequence[Tensor],
+        params: list[Tensor],
         state: dict[Tensor, Any],
         limits: tuple[str, float | None],
     ) -> bool:
@@ -79,11 +82,15 @@ class EngineStep:
             return False
         return self._places_of(params) == self._places
 
-    def _places_of(self, params: Sequence[Tensor]) -> tuple[list[Any], ...]:
+    def _places_of(self, params: list[Tensor]) -> tuple[Any, ...]:
         """Where everything lies: storage may be swapped behind a tensor (``p.data = ...``)."""
         tensors = [params, *(known for _, _, known in self._kept[1:])]
         if self._wrapped:
             tensors = [[plain(t) for t in some] for some in tensors]
+        if self._flat:
+            seen = [places(some) for some in tensors]
+            if None not in seen:
+                return tuple(seen)
         pointers = [list(map(Tensor.data_ptr, some)) for some in tensors]
         if self._flat:
             # Numbers alone: ten thousand tuples would set the garbage collector off.
@@ -107,8 +114,29 @@ class EngineStep:
 
     def run(self, grad_scale: float) -> _native.Report:
         gradients = list(map(_gradient_of, self._params))
+        found = self._dense_gradients(gradients) or self._any_gradients(gradients)
+        gradients, pointers, strided = found
+        self._plan.set_methods(self._method_texts())
+        alphas = [float(group["lr"]) for group in self._groups]
+        report = self._plan.update(gradients, pointers, strided, alphas, self._counters, grad_scale)
+        if not report.skipped:
+            _written(list(compress(self._params, map(is_not, gradients, repeat(None)))))
+        return report
+
+    def _dense_gradients(self, gradients: list[Tensor | None]) -> _Gradients | None:
+        """The gradients and their addresses, if all are there and lie like their parameters."""
+        seen = places(gradients) if self._flat else None
+        known = self._places[0]
+        if not seen or not isinstance(known, bytearray):
+            return None
+        pointers, rest = columns(seen)
+        if not torch.equal(rest, columns(known)[1]) or any(map(Tensor.is_neg, gradients)):
+            return None
+        return gradients, pointers, []
+
+    def _any_gradients(self, gradients: list[Tensor | None]) -> _Gradients:
         present = [g for g in gradients if g is not None]
-        self._check(gradients, present)
+        self._check(gradients)
         strided: list[int] = []
         # Autograd leaves conjugation and negation of real parts to whoever reads.
         lazy = self._wrapped or any(map(Tensor.is_neg, present))
@@ -120,28 +148,14 @@ class EngineStep:
                 i for i, g in enumerate(gradients) if g is not None and not g.is_contiguous()
             ]
         try:
-            if len(present) == len(gradients):
-                pointers = list(map(Tensor.data_ptr, gradients))
-            else:
-                pointers = [0 if g is None else g.data_ptr() for g in gradients]
+            pointers = [0 if g is None else g.data_ptr() for g in gradients]
         except RuntimeError as error:
             raise RuntimeError(
                 "BCOS does not support sparse gradients: make the layer with sparse=False"
             ) from error
-        self._plan.set_methods(self._method_texts())
-        alphas = [float(group["lr"]) for group in self._groups]
-        report = self._plan.update(gradients, pointers, strided, alphas, self._counters, grad_scale)
-        if not report.skipped:
-            whole = len(present) == len(gradients)
-            pairs = zip(self._params, gradients, strict=True)
-            _written(self._params if whole else [p for p, g in pairs if g is not None])
-        return report
+        return gradients, torch.tensor(pointers, dtype=torch.int64), strided
 
-    def _check(self, gradients: list[Tensor | None], present: list[Tensor]) -> None:
-        known = len(self._dtypes) == 1 and set(map(_dtype_of, present)) <= self._dtypes
-        if known and self._flat and len(present) == len(gradients):
-            if list(map(Tensor.numel, present)) == self._places[-2]:
-                return
+    def _check(self, gradients: list[Tensor | None]) -> None:
         for p, g in zip(self._params, gradients, strict=True):
             if g is not None and (g.dtype != p.dtype or g.shape != p.shape):
                 raise ValueError(

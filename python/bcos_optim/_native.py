@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import os
 import warnings
-from array import array
 from collections.abc import Sequence
 from ctypes import (
     POINTER,
@@ -106,7 +105,8 @@ class Report:
     bytes: int
 
 
-def _library_path() -> Path | None:
+def library_path() -> Path | None:
+    """Where the engine should be: in the package, or where BCOS_LIBRARY says."""
     given = os.environ.get("BCOS_LIBRARY")
     if given:
         return Path(given)
@@ -117,7 +117,7 @@ def _library_path() -> Path | None:
 @cache
 def library() -> ctypes.CDLL | None:
     """The native library, or None with one warning."""
-    path = _library_path()
+    path = library_path()
     problem = "it is not in the package" if path is None else ""
     if path is not None:
         try:
@@ -285,16 +285,14 @@ class Plan:
     def update(
         self,
         gradients: Sequence[Tensor | None],
-        pointers: Sequence[int],
+        pointers: Tensor,
         strided: Sequence[int],
         alphas: Sequence[float],
         steps: Tensor,
         grad_scale: float,
     ) -> Report:
         """``pointers``: of the gradients, 0 where there is none; ``strided``: those not dense."""
-        column = torch.frombuffer(array("q", pointers), dtype=torch.int64) if pointers else None
-        if column is not None:
-            self._gradients[:, _DATA_WORD] = column
+        self._gradients[:, _DATA_WORD] = pointers
         if self._strides or strided:
             self._set_strides(gradients, strided)
         self._alphas[:] = alphas

@@ -12,10 +12,42 @@ import torch
 from torch import nn
 
 import bcos_optim
-from bcos_optim import BCOS, _native
+from bcos_optim import BCOS, _native, _places
 from conftest import Make, give_gradients, run
 
 
+@pytest.fixture(params=["in one pass", "one by one"])
+def looking(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Places of tensors are read by the library, or, with an older torch, from Python."""
+    if request.param == "one by one":
+        monkeypatch.setattr(_places, "_reader", lambda: None)
+    else:
+        assert _places._reader() is not None
+    return request.param
+
+
+@pytest.mark.usefixtures("looking")
+def test_lists_of_every_kind_are_stepped_alike() -> None:
+    def stepped(implementation: dict[str, Any]) -> list[torch.Tensor]:
+        torch.manual_seed(0)
+        shapes = [(), (0,), (3,), (2, 1, 3), (4, 5)]
+        params = [torch.randn(shape, requires_grad=True) for shape in shapes]
+        optimizer = BCOS(params, **implementation)
+        for t in range(4):
+            for i, p in enumerate(params):
+                p.grad = torch.randn_like(p)
+                if t == 2 and i == 4:
+                    p.grad = torch.randn(5, 4).t()
+                if t == 3 and i == 2:
+                    p.grad = None
+            optimizer.step()
+        return [p.detach() for p in params]
+
+    for ours, theirs in zip(stepped({}), stepped({"fused": False}), strict=True):
+        torch.testing.assert_close(ours, theirs)
+
+
+@pytest.mark.usefixtures("looking")
 def test_states_whose_storage_moves_are_followed() -> None:
     p = nn.Parameter(torch.zeros(20_000))
     optimizer = BCOS([p], lr=1.0)
@@ -27,6 +59,7 @@ def test_states_whose_storage_moves_are_followed() -> None:
     assert optimizer.state[p]["m"][0].item() == pytest.approx(-0.01)
 
 
+@pytest.mark.usefixtures("looking")
 def test_a_parameter_that_shrinks_in_place_is_planned_anew() -> None:
     p = nn.Parameter(torch.zeros(100))
     optimizer = BCOS([p])
@@ -39,6 +72,7 @@ def test_a_parameter_that_shrinks_in_place_is_planned_anew() -> None:
         optimizer.step()
 
 
+@pytest.mark.usefixtures("looking")
 def test_gradients_with_a_pending_sign_are_read_right() -> None:
     p = nn.Parameter(torch.zeros(1))
     optimizer = BCOS([p], lr=0.01, weight_decay=0.0)
