@@ -100,7 +100,7 @@ class Step {
     Tensor root = estimate.sqrt();
     if (n_.eps > 0) root = root + n_.eps / scale;
     Tensor ratio = d_ / blocks_.spread(root.clamp_min(tiniest(type)), type);
-    if (method_.estimator == Estimator::ema_g) ratio = ratio.clamp(-1e20, 1e20);
+    if (method_.estimator == Estimator::ema_g) ratio = ratio.clamp(-kMostAmplified, kMostAmplified);
     return ratio * alpha;
   }
 

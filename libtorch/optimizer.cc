@@ -38,13 +38,14 @@ Guard guard_of(const std::string& name) {
   return Guard::raise;
 }
 
-void check_options(const BCOSOptions& options) {
+/// The method that the options describe. Throws if one of them is wrong.
+Method checked_method(const BCOSOptions& options) {
   TORCH_CHECK(options.lr() >= 0 && std::isfinite(options.lr()),
               "Invalid learning rate: ", options.lr());
   TORCH_CHECK(!options.max_norm() || *options.max_norm() > 0,
               "Invalid max_norm value: ", options.max_norm().value_or(0));
   guard_of(options.guard());
-  options.method();
+  return options.method();
 }
 
 const BCOSOptions& options_of(const OptimizerParamGroup& group) {
@@ -100,11 +101,10 @@ void BCOS::Impl::collect() {
   const auto& groups = owner_.param_groups_;
   for (std::size_t k = 0; k < groups.size(); ++k) {
     const BCOSOptions& options = options_of(groups[k]);
-    check_options(options);
+    methods_.push_back(checked_method(options));
     const BCOSOptions& first = options_of(groups[0]);
     TORCH_CHECK(options.guard() == first.guard() && options.max_norm() == first.max_norm(),
                 "Invalid parameter group: guard and max_norm must be the same in all groups");
-    methods_.push_back(options.method());
     alphas_.push_back(options.lr());
     for (const torch::Tensor& p : groups[k].params()) {
       torch::Tensor gradient = p.grad();
@@ -176,7 +176,13 @@ void BCOS::Impl::step_in_engine(const StepOptions& options) {
     places.insert(places.end(), entry.p.sizes().begin(), entry.p.sizes().end());
     places.insert(places.end(), entry.p.strides().begin(), entry.p.strides().end());
   }
-  if (!plan_ || places != places_ || planned_ != methods_) make_plan(std::move(places));
+  if (!plan_ || places != places_ || !std::ranges::equal(planned_, methods_, same_but_numbers)) {
+    make_plan(std::move(places));
+  }
+  for (std::size_t k = 0; k < methods_.size(); ++k) {
+    if (planned_[k] != methods_[k]) plan_->set_numbers(k, methods_[k]);
+  }
+  planned_ = methods_;
   gradients_.clear();
   steps_.clear();
   for (const Entry& entry : entries_) {
@@ -243,7 +249,7 @@ void BCOS::Impl::step_in_aten(double factor) {
 BCOS::BCOS(const std::vector<OptimizerParamGroup>& param_groups, BCOSOptions defaults)
     : Optimizer(std::vector<OptimizerParamGroup>{}, std::make_unique<BCOSOptions>(defaults)),
       impl_(std::make_unique<Impl>(*this)) {
-  check_options(defaults);
+  checked_method(defaults);
   for (const OptimizerParamGroup& group : param_groups) add_param_group(group);
 }
 
@@ -261,7 +267,7 @@ void BCOS::add_param_group(const OptimizerParamGroup& group) {
     TORCH_CHECK(known.insert(p.unsafeGetTensorImpl()).second,
                 "some parameters appear in more than one place of the parameter groups");
   }
-  if (group.has_options()) check_options(options_of(group));
+  if (group.has_options()) checked_method(options_of(group));
   Optimizer::add_param_group(group);
   // torch keeps the options of its own optimizers alone.
   if (group.has_options()) param_groups_.back().set_options(group.options().clone());

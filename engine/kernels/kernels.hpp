@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "bcos/method.hpp"
+#include "bcos/step_numbers.hpp"
 #include "bcos/target.hpp"
 
 /// The loops of a step over dense memory, compiled for every target from one source.
@@ -35,10 +36,6 @@ struct Recipe {
   }
 };
 inline constexpr std::size_t kRecipes = 2 * kEstimates * kRules;
-
-/// No |d|/sqrt(v) that is longer is used. C-bounded methods stay below 10; states that do not
-/// belong together (an Adam v far too small for its m) would give infinite steps.
-inline constexpr double kMostAmplified = 1e20;
 
 /// Everything an estimator but constant and oracle computes is v = p A + q B, with
 ///   A = |m|^2 (conditional), the old v (moving averages) or nothing (instant),

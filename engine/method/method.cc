@@ -6,6 +6,7 @@
 #include "bcos/text.hpp"
 #include "engine/error.hpp"
 #include "engine/method/blocks.hpp"
+#include "engine/method/numbers.hpp"
 #include "engine/method/options.hpp"
 
 namespace bcos {
@@ -148,6 +149,8 @@ void validate(const Method& method) {
                name(method.start));
   }
 }
+
+bool same_but_numbers(const Method& a, const Method& b) { return with_numbers(a, b) == b; }
 
 StateKinds state_kinds(const Method& method) {
   return {.m = method.direction == Direction::momentum,

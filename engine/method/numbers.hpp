@@ -15,6 +15,4 @@ inline Method with_numbers(Method structure, const Method& numbers) {
   return structure;
 }
 
-inline bool same_but_numbers(const Method& a, const Method& b) { return with_numbers(a, b) == b; }
-
 }  // namespace bcos

@@ -8,7 +8,6 @@
 #include "bcos/text.hpp"
 #include "engine/error.hpp"
 #include "engine/make_room.hpp"
-#include "engine/method/numbers.hpp"
 #include "engine/nearest.hpp"
 #include "engine/optimizer/optimizer_impl.hpp"
 #include "engine/safetensors/layout.hpp"

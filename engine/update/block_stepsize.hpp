@@ -171,8 +171,8 @@ class BlockStepsize {
     }
     if (square == 0 || std::isnan(square)) return;
     const double norm = std::sqrt(square);
-    if (gamma == 0 || gamma * scale / d_scale * norm > kernels::kMostAmplified * along) {
-      gamma = (gamma == 0 ? 1.0 : kernels::kMostAmplified) * along / norm;
+    if (gamma == 0 || gamma * scale / d_scale * norm > kMostAmplified * along) {
+      gamma = (gamma == 0 ? 1.0 : kMostAmplified) * along / norm;
       scale = d_scale;
     }
   }

@@ -1,6 +1,5 @@
 #include <cmath>
 
-#include "engine/method/numbers.hpp"
 #include "engine/update/float_environment.hpp"
 #include "engine/update/plan_impl.hpp"
 

@@ -110,6 +110,10 @@ struct NumbersUsed {
 };
 BCOS_API NumbersUsed numbers_used(const Method& method);
 
+/// Whether two methods differ at most in beta, beta_v, eps, eps_root, lambda and c: all that may
+/// change between two steps.
+BCOS_API bool same_but_numbers(const Method& a, const Method& b);
+
 /// The bound C on |d_k| / sqrt(v_k), pointwise for every gradient sequence; nullopt where there is
 /// none.
 BCOS_API std::optional<double> amplification_bound(const Method& method);

@@ -31,6 +31,10 @@ struct StepNumbers {
   bool adopt_raw = false;  ///< ... before lambda x is added
 };
 
+/// No |d|/sqrt(v) that is longer is used. C-bounded methods stay below 10; states that do not
+/// belong together (an Adam v far too small for its m) would give infinite steps.
+inline constexpr double kMostAmplified = 1e20;
+
 /// The numbers of step t (steps the parameter has taken before) at this alpha.
 BCOS_API StepNumbers step_numbers(const Method& method, double alpha, std::uint64_t t,
                                   double factor);
