@@ -1,5 +1,4 @@
 #include <torch/autograd.h>
-#include <torch/csrc/stable/c/shim.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,26 +9,12 @@
 #include "libtorch/aten_step.hpp"
 #include "libtorch/optimizer_impl.hpp"
 #include "libtorch/tensors.hpp"
+#include "libtorch/torch_executor.hpp"
 
 namespace bcos::libtorch {
 namespace {
 
 using torch::optim::OptimizerParamGroup;
-
-/// torch's own threads, so that there is one pool in the process.
-void run_on_torch(void* /*context*/, std::size_t count, Executor::Task task, void* argument) {
-  struct Job {
-    Executor::Task task;
-    void* argument;
-  } job{task, argument};
-  const auto range = [](std::int64_t begin, std::int64_t end, void* context) {
-    const Job& job = *static_cast<const Job*>(context);
-    for (std::int64_t i = begin; i < end; ++i) {
-      job.task(job.argument, static_cast<std::size_t>(i));
-    }
-  };
-  torch_parallel_for(0, static_cast<std::int64_t>(count), 1, range, &job);
-}
 
 Guard guard_of(const std::string& name) {
   if (name == "propagate") return Guard::propagate;
@@ -53,6 +38,8 @@ const BCOSOptions& options_of(const OptimizerParamGroup& group) {
 }
 
 }  // namespace
+
+Executor executor() { return torch_executor(); }
 
 void BCOS::Impl::check_state(const torch::Tensor& p, const Method& method) const {
   const auto found = owner_.state_.find(p.unsafeGetTensorImpl());
@@ -222,7 +209,7 @@ void BCOS::Impl::make_plan(std::vector<std::intptr_t> places) {
                           .v = view_of(entry.state->v()),
                           .group = entry.group});
   }
-  plan_.emplace(methods_, parameters, PlanOptions{.executor = {.run = run_on_torch}});
+  plan_.emplace(methods_, parameters, PlanOptions{.executor = executor()});
   places_ = std::move(places);
   planned_ = methods_;
 }

@@ -108,6 +108,9 @@ class BCOS_API BCOS : public torch::optim::Optimizer {
   std::unique_ptr<Impl> impl_;
 };
 
+/// torch's own threads for the engine, so that there is one pool in the process.
+BCOS_API Executor executor();
+
 /// Any schedule of the engine as a learning-rate scheduler: cosine, linear, wsd, steps with
 /// milestones, all with warm-up. alpha_max and alpha_min are taken relative to alpha_max: every
 /// group follows the curve from its own lr. The first learning rate is set at once; call step()

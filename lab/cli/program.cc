@@ -17,6 +17,8 @@ constexpr const char* kFooter = R"(Exit codes:
   0  fine
   1  failed: a check failed, or a file is damaged, unreadable or not writable
   2  usage: the command line is wrong
+  3  diverged: too many steps in a row were not finite
+  130  interrupted by Ctrl-C, after saving; SIGTERM saves and gives 0
 
 Environment:
   BCOS_TARGET       the kernels to use, see `bcos targets`
@@ -173,6 +175,9 @@ int Program::run(int argc, const char* const* argv) {
     return kFine;
   } catch (const OutputClosed&) {
     return kFailed;
+  } catch (const Ended& ended) {
+    std::fflush(stdout);
+    return ended.message.empty() ? ended.code : report(ended.message, ended.code);
   } catch (const UsageError& error) {
     return report(error.what(), kMisused);
   } catch (const std::bad_alloc&) {

@@ -8,7 +8,14 @@
 
 namespace bcos::lab {
 
-enum ExitCode { kFine = 0, kFailed = 1, kMisused = 2 };
+enum ExitCode { kFine = 0, kFailed = 1, kMisused = 2, kDiverged = 3, kInterrupted = 130 };
+
+/// Thrown by a command that ends with a code of its own; the message, if any, goes to standard
+/// error.
+struct Ended {
+  ExitCode code;
+  std::string message;
+};
 
 /// The program: its commands, its help, and what becomes of errors.
 class Program {

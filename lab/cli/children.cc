@@ -1,0 +1,82 @@
+#include "lab/cli/children.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+#include <utility>
+
+#include "engine/error.hpp"
+
+namespace bcos::lab {
+namespace {
+
+int code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
+
+}  // namespace
+
+Child::Child(const std::vector<std::string>& arguments, const std::string& log) {
+  std::vector<std::string> words = {"bcos"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (!log.empty()) {
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(),
+                                     O_WRONLY | O_CREAT | O_APPEND, 0666);
+    posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  }
+  const int error =
+      posix_spawn(&pid_, "/proc/self/exe", &actions, nullptr, pointers.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) {
+    pid_ = -1;
+    throw fail(ErrorCode::io, "spawn", "expected to start `bcos {}` but received '{}'",
+               arguments.empty() ? "" : arguments.front(), std::generic_category().message(error));
+  }
+}
+
+Child::~Child() {
+  if (pid_ < 0 || code_) return;
+  send(SIGTERM);
+  wait();
+}
+
+Child::Child(Child&& other) noexcept : pid_(std::exchange(other.pid_, -1)), code_(other.code_) {}
+
+Child& Child::operator=(Child&& other) noexcept {
+  std::swap(pid_, other.pid_);
+  std::swap(code_, other.code_);
+  return *this;
+}
+
+std::optional<int> Child::ended() {
+  if (code_) return code_;
+  int status = 0;
+  if (waitpid(pid_, &status, WNOHANG) == pid_) code_ = code_of(status);
+  return code_;
+}
+
+int Child::wait() {
+  int status = 0;
+  while (!code_) {
+    if (waitpid(pid_, &status, 0) == pid_) {
+      code_ = code_of(status);
+    } else if (errno != EINTR) {
+      code_ = 1;
+    }
+  }
+  return *code_;
+}
+
+void Child::send(int signal) const {
+  if (pid_ > 0 && !code_) kill(pid_, signal);
+}
+
+}  // namespace bcos::lab

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+/// Numbers and texts as they are read on a screen.
+namespace bcos::lab {
+
+/// A text cut to so many columns of a terminal, with an ellipsis where something is missing. East
+/// Asian letters and emoji take two columns, combining marks none.
+std::string fitted(std::string_view text, int columns, bool unicode);
+
+/// Columns that a text takes.
+int display_columns(std::string_view text);
+
+/// Three digits: 61834 is "61.8k"; k, M, G, T.
+std::string human_count(double count);
+/// Three digits in SI units: 444416 is "444 kB".
+std::string human_bytes(double bytes);
+/// The two largest units: 83 is "1m 23s"; "4.2s" below ten seconds.
+std::string human_time(double seconds);
+
+}  // namespace bcos::lab

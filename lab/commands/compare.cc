@@ -1,0 +1,210 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include "bcos/executor.hpp"
+#include "engine/error.hpp"
+#include "lab/cli/children.hpp"
+#include "lab/cli/files.hpp"
+#include "lab/cli/options.hpp"
+#include "lab/cli/output.hpp"
+#include "lab/cli/signals.hpp"
+#include "lab/cli/usage.hpp"
+#include "lab/commands/commands.hpp"
+#include "lab/commands/setting_options.hpp"
+#include "lab/report/page.hpp"
+#include "lab/report/text.hpp"
+#include "lab/report/words.hpp"
+#include "lab/trainer/trainer.hpp"
+#include "lab/training/grid.hpp"
+#include "lab/training/presets.hpp"
+
+namespace bcos::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  SettingOptions settings;
+  std::string methods;
+  std::string lrs;
+  std::string adamw_lrs;
+  std::string seeds;
+  std::optional<std::uint64_t> jobs;
+  bool quiet = false;
+};
+
+std::vector<double> reals_of(const std::string& option, const std::string& text) {
+  std::vector<double> list;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const auto value = real_of(text.substr(at, end - at));
+    if (!value) {
+      throw misuse("compare", "expected {} as numbers a,b,c but received '{}'", option, text);
+    }
+    list.push_back(*value);
+    at = end + 1;
+  }
+  return list;
+}
+
+GridOptions grid_options_of(const Options& options, const Settings& base) {
+  GridOptions grid;
+  if (!base.preset.empty()) grid.methods = preset_of(base.preset).methods;
+  if (!options.methods.empty()) grid.methods = options.methods;
+  grid.lrs = reals_of("--lrs", options.lrs);
+  grid.adamw_lrs = reals_of("--adamw-lrs", options.adamw_lrs);
+  if (!options.seeds.empty()) {
+    grid.seeds.clear();
+    for (const double seed : reals_of("--seeds", options.seeds)) {
+      if (seed < 0 || seed != std::floor(seed)) {
+        throw misuse("compare", "expected --seeds as whole numbers but received '{}'",
+                     options.seeds);
+      }
+      grid.seeds.push_back(static_cast<std::uint64_t>(seed));
+    }
+  }
+  return grid;
+}
+
+std::string label_of(const Settings& cell) {
+  return fmt::format("{}  lr {:g}  seed {}", cell.method, *cell.lr, cell.seed);
+}
+
+bool is_finished(const Settings& cell) {
+  const std::string path = cell.out + "/" + cell.name + "/run.json";
+  if (!fs::exists(path)) return false;
+  return parse_json(read_text(path), path).value("outcome", "") == "finished";
+}
+
+/// Runs the cells in processes of their own: one that fails does not take the others along.
+class Runner {
+ public:
+  Runner(std::vector<Settings> cells, std::uint64_t jobs, bool quiet)
+      : cells_(std::move(cells)), jobs_(jobs), quiet_(quiet) {}
+
+  /// The cells that did not end well, with their codes.
+  std::vector<std::pair<std::string, int>> run() {
+    const SignalWatch signals;
+    while (true) {
+      while (next_ < cells_.size() && running_.size() < jobs_ && signals.received() == 0) start();
+      if (running_.empty()) break;
+      if (signals.received() != 0 && !told_) {
+        for (const Running& one : running_) one.child.send(signals.received());
+        told_ = true;
+      }
+      reap();
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    if (signals.received() != 0) {
+      if (!quiet_) print("saved; the same command goes on from here\n");
+      throw Ended{signals.received() == SIGINT ? kInterrupted : kFine, ""};
+    }
+    return failed_;
+  }
+
+ private:
+  struct Running {
+    Child child;
+    std::size_t cell;
+  };
+
+  void say(std::size_t cell, std::string_view what) const {
+    if (quiet_) return;
+    print("[{}/{}] {}{}\n", cell + 1, cells_.size(), label_of(cells_[cell]), what);
+    flush_out();
+  }
+
+  void start() {
+    const std::size_t at = next_++;
+    Settings cell = cells_[at];
+    if (is_finished(cell)) return say(at, "  (finished before)");
+    const std::string directory = cell.out + "/" + cell.name;
+    fs::create_directories(cell.out);
+    const std::string config = fmt::format("{}/{}.toml", cell.out, cell.name);
+    write_text(config, to_toml(cell));
+    std::vector<std::string> arguments = {"train", "--config", config, "--brief"};
+    if (quiet_ || jobs_ > 1) arguments.emplace_back("--quiet");
+    say(at, "");
+    running_.push_back({Child(arguments), at});
+  }
+
+  void reap() {
+    for (std::size_t i = running_.size(); i-- > 0;) {
+      const auto code = running_[i].child.ended();
+      if (!code) continue;
+      const std::size_t cell = running_[i].cell;
+      if (*code != kFine && !told_) failed_.emplace_back(cells_[cell].name, *code);
+      if (jobs_ > 1) say(cell, *code == kFine ? "  done" : fmt::format("  exit code {}", *code));
+      running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+
+  std::vector<Settings> cells_;
+  std::uint64_t jobs_;
+  bool quiet_;
+  std::size_t next_ = 0;
+  bool told_ = false;
+  std::vector<Running> running_;
+  std::vector<std::pair<std::string, int>> failed_;
+};
+
+void run(const Options& options) {
+  Settings base = settings_of(options.settings);
+  const std::string name = !base.name.empty()    ? base.name
+                           : base.preset.empty() ? "compare"
+                                                 : base.preset;
+  base.out += "/" + name;
+  base.name.clear();
+  const std::uint64_t jobs = options.jobs.value_or(1);
+  if (base.threads == 0 && jobs > 1) {
+    base.threads = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(default_threads()) / jobs);
+  }
+  const std::vector<Settings> cells = grid_of(base, grid_options_of(options, base));
+  if (!can_train()) train({});  // says what is missing
+  const auto failed = Runner(cells, jobs, options.quiet).run();
+
+  std::vector<RunRecord> records;
+  for (const Settings& cell : cells) records.push_back(read_run(cell.out + "/" + cell.name));
+  const std::string page = base.out + "/report.html";
+  write_page(page, compare_page(name, records));
+  const Comparison comparison = compare_runs(records);
+  if (!options.quiet) {
+    print("\n{}\n{}\nsee {}\n", comparison_text(comparison), comparison_verdict(comparison), page);
+  }
+  if (!failed.empty()) {
+    throw fail("compare",
+               "expected every run to finish but {} of {} did not, first {} (exit code {})",
+               failed.size(), cells.size(), failed.front().first, failed.front().second);
+  }
+}
+
+}  // namespace
+
+void add_compare(Program& program) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& app =
+      program.add("compare", "Train the same model with several methods, learning rates and seeds",
+                  {"bcos compare --preset demo",
+                   "bcos compare --preset demo --adamw-lrs 0.008,0.016,0.032 --seeds 0,1,2",
+                   "bcos compare --preset mlp-mnist --methods adamw,bcosw_c,bcosw_m --jobs 2"},
+                  [options] { run(*options); });
+  add_text(app, "--methods", "LIST", options->methods,
+           "methods, each with settings of its own: adamw:beta_v=0.95,bcosw_c");
+  add_text(app, "--lrs", "A,B", options->lrs, "peak learning rates, the same for every method");
+  add_text(app, "--adamw-lrs", "A,B", options->adamw_lrs,
+           "AdamW's peaks; BCOS methods take a quarter of each");
+  add_text(app, "--seeds", "A,B", options->seeds, "seeds (0)");
+  add_whole(app, "--jobs", options->jobs, "runs at a time (1)", 1);
+  app.add_flag("-q,--quiet", options->quiet, "print nothing");
+  const std::string_view varied[] = {"method", "lr", "seed"};
+  add_setting_options(app, options->settings, varied);
+}
+
+}  // namespace bcos::lab

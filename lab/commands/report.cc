@@ -1,0 +1,78 @@
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "engine/error.hpp"
+#include "lab/cli/options.hpp"
+#include "lab/cli/output.hpp"
+#include "lab/commands/commands.hpp"
+#include "lab/report/page.hpp"
+#include "lab/report/text.hpp"
+#include "lab/report/words.hpp"
+
+namespace bcos::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::vector<std::string> folders;
+  std::string out;
+};
+
+bool is_run(const fs::path& folder) { return fs::exists(folder / "metrics.jsonl"); }
+
+/// A folder of a comparison stands for the runs in it.
+std::vector<std::string> runs_of(const std::vector<std::string>& folders) {
+  std::vector<std::string> runs;
+  for (const std::string& folder : folders) {
+    if (is_run(folder) || !fs::is_directory(folder)) {
+      runs.push_back(folder);
+      continue;
+    }
+    std::vector<std::string> inside;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (is_run(entry.path())) inside.push_back(entry.path().string());
+    }
+    if (inside.empty()) {
+      throw fail(ErrorCode::io, "report", "expected a run, or a folder of runs, but '{}' has none",
+                 folder);
+    }
+    std::ranges::sort(inside);
+    runs.insert(runs.end(), inside.begin(), inside.end());
+  }
+  return runs;
+}
+
+void run(const Options& options) {
+  std::vector<RunRecord> records;
+  for (const std::string& folder : runs_of(options.folders)) records.push_back(read_run(folder));
+  const bool one = records.size() == 1;
+  const std::string page =
+      options.out.empty() ? options.folders.front() + "/report.html" : options.out;
+  const std::string title = fs::path(options.folders.front()).filename().string();
+  write_page(page, one ? run_page(records.front()) : compare_page(title, records));
+  if (one) {
+    print("{}\n", run_verdict(summarize(records.front())));
+  } else {
+    const Comparison comparison = compare_runs(records);
+    print("{}\n{}\n", comparison_text(comparison), comparison_verdict(comparison));
+  }
+  print("see {}\n", page);
+}
+
+}  // namespace
+
+void add_report(Program& program) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& app = program.add("report", "Draw the page of a run, or of several over each other",
+                              {"bcos report runs/try1", "bcos report runs/demo --out demo.html",
+                               "bcos report runs/try1 runs/try2 --out both.html"},
+                              [options] { run(*options); });
+  app.add_option("RUN", options->folders, "folders of runs, or of a comparison")
+      ->type_name("")
+      ->required();
+  add_text(app, "--out", "FILE", options->out, "the page (report.html in the first folder)");
+}
+
+}  // namespace bcos::lab

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bcos::lab {
+
+/// Stands for a number that a line does not have, or has as null because it was not finite.
+inline constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
+
+/// One training step.
+struct TrainPoint {
+  std::int64_t step = 0;
+  double loss = kNoNumber;
+  double lr = kNoNumber;
+  double norm = kNoNumber;  ///< of all gradients, before clipping
+  bool clipped = false;
+  std::int64_t skipped = 0;  ///< bad steps so far
+  double ms = kNoNumber;
+  double opt_ms = kNoNumber;  ///< the optimizer's part of ms
+  double rate = kNoNumber;    ///< tokens or images a second
+};
+
+/// One pass over the validation data.
+struct EvalPoint {
+  std::int64_t step = 0;
+  double loss = kNoNumber;
+  double accuracy = kNoNumber;  ///< of classifiers, from 0 to 1
+};
+
+/// Sorted by step, each step once.
+struct Metrics {
+  std::vector<TrainPoint> train;
+  std::vector<EvalPoint> eval;
+};
+
+/// Reads metrics.jsonl: an object a line, with "s" (step) and "trl" (training) or "tel"
+/// (evaluation). Of lines about the same step the last wins, for a resumed run writes again. Lines
+/// and keys of other kinds are ignored, and so is a last line that a crash has cut. Throws
+/// Error(io), or Error(corrupt) with the number of the line.
+Metrics read_metrics(const std::string& path);
+
+/// The same, of text that came from `path`.
+Metrics parse_metrics(std::string_view text, const std::string& path);
+
+}  // namespace bcos::lab

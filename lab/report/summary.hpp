@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lab/report/run_record.hpp"
+
+namespace bcos::lab {
+
+/// The numbers of one run. What a run has not recorded is kNoNumber.
+struct RunSummary {
+  std::string method;     ///< run.json's "method", else the setting "method" or "optimizer"
+  double lr = kNoNumber;  ///< of run.json, else of the settings, else the largest used
+  std::string seed;
+
+  std::int64_t steps = 0;         ///< training steps recorded
+  double final_loss = kNoNumber;  ///< validation loss of the last evaluation
+  double best_loss = kNoNumber;   ///< least validation loss, at best_step
+  std::int64_t final_step = 0;
+  std::int64_t best_step = 0;
+  double final_accuracy = kNoNumber;
+  double final_train_loss = kNoNumber;  ///< smoothed over about 20 steps
+
+  std::int64_t spikes = 0;      ///< see count_spikes
+  std::int64_t not_finite = 0;  ///< training steps whose loss was not finite
+  std::int64_t skipped = 0;     ///< bad steps that the guard skipped
+  double ms = kNoNumber;        ///< mean of a step, the first left out: it pays for the start
+  double optimizer_share = kNoNumber;  ///< of the same steps' time, from 0 to 1
+  double state_bytes = kNoNumber;
+  double adamw_state_bytes = kNoNumber;
+};
+
+RunSummary summarize(const RunRecord& run);
+
+/// Steps with a loss above median + 6 * 1.4826 * MAD of the 50 finite losses before it.
+std::int64_t count_spikes(std::span<const double> losses);
+
+/// Exponential moving average with the given weight of the past in [0, 1), corrected for the start
+/// from nothing. A value that is not finite has no part in it and repeats the average so far.
+std::vector<double> smoothed(std::span<const double> values, double weight);
+
+/// Mean and standard deviation (n - 1) over runs. The mean is kNoNumber if any value is not finite:
+/// an average of the runs that went well would hide the others. The deviation of one run is
+/// kNoNumber.
+struct Spread {
+  double mean = kNoNumber;
+  double deviation = kNoNumber;
+};
+Spread spread_of(std::span<const double> values);
+
+/// Runs with the same method and learning rate, over seeds.
+struct Group {
+  std::string method;
+  double lr = kNoNumber;
+  std::vector<std::size_t> runs;  ///< into Comparison::runs
+  Spread final_loss;
+  Spread best_loss;
+  Spread final_accuracy;
+  double spikes = 0;  ///< mean of a run
+  double ms = kNoNumber;
+  double optimizer_share = kNoNumber;
+  double state_bytes = kNoNumber;
+  bool best_lr = false;  ///< has the least mean final loss of its method
+};
+
+struct Comparison {
+  std::vector<RunSummary> runs;  ///< as given
+  std::vector<Group> groups;     ///< methods in order of appearance, each by rising lr
+
+  /// The group at the best learning rate of each method, in order; a method of which no group has a
+  /// final loss is left out.
+  std::vector<const Group*> best() const;
+  /// Methods in order of appearance.
+  std::vector<std::string> methods() const;
+};
+
+Comparison compare_runs(std::span<const RunRecord> runs);
+
+}  // namespace bcos::lab

@@ -1,0 +1,155 @@
+#include "lab/report/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace bcos::lab {
+namespace {
+
+constexpr const char* kNothing = "–";
+
+/// Digits after the point so that a loss shows four significant ones, at least three decimals.
+int loss_decimals(double loss) {
+  const double size = std::abs(loss);
+  return size >= 0.1 || size == 0 ? 3
+                                  : std::min(9, 3 - static_cast<int>(std::floor(std::log10(size))));
+}
+
+std::string steps_text(std::int64_t steps) {
+  return fmt::format("{} step{}", count_text(static_cast<double>(steps)), steps == 1 ? "" : "s");
+}
+
+std::string state_clause(const Group& group) {
+  return std::isfinite(group.state_bytes)
+             ? fmt::format(" with {} of state", bytes_text(group.state_bytes))
+             : "";
+}
+
+/// "mean of 2 seeds", "1 run each", "means of 1 to 3 runs".
+std::string basis(const std::vector<const Group*>& groups) {
+  const auto [least, most] =
+      std::ranges::minmax(groups, {}, [](const Group* group) { return group->runs.size(); });
+  if (most->runs.size() == 1) return "one run each";
+  if (least->runs.size() == most->runs.size()) {
+    return fmt::format("mean of {} runs each", most->runs.size());
+  }
+  return fmt::format("means of {} to {} runs", least->runs.size(), most->runs.size());
+}
+
+}  // namespace
+
+std::string loss_text(double loss) {
+  if (!std::isfinite(loss)) return kNothing;
+  return std::abs(loss) < 1e6 ? fmt::format("{:.{}f}", loss, loss_decimals(loss))
+                              : fmt::format("{:.3g}", loss);
+}
+
+std::string loss_text(const Spread& loss) {
+  if (!std::isfinite(loss.deviation)) return loss_text(loss.mean);
+  std::string deviation = fmt::format("{:.{}f}", loss.deviation, loss_decimals(loss.mean));
+  const bool vanished = deviation.find_first_not_of("0.") == std::string::npos;
+  if (vanished && loss.deviation > 0) deviation = fmt::format("{:.1g}", loss.deviation);
+  return fmt::format("{} ± {}", loss_text(loss.mean), deviation);
+}
+
+std::string percent_text(double share) {
+  return std::isfinite(share) ? fmt::format("{:.1f} %", 100 * share) : kNothing;
+}
+
+std::string percent_text(const Spread& share) {
+  if (!std::isfinite(share.deviation)) return percent_text(share.mean);
+  return fmt::format("{:.1f} ± {:.1f} %", 100 * share.mean, 100 * share.deviation);
+}
+
+std::string ms_text(double ms) {
+  if (!std::isfinite(ms)) return kNothing;
+  return ms < 10 ? fmt::format("{:.2f}", ms) : fmt::format("{:.1f}", ms);
+}
+
+std::string bytes_text(double bytes) {
+  if (!std::isfinite(bytes)) return kNothing;
+  constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+  std::size_t unit = 0;
+  // 999.5 would be shown as 1000.
+  while (bytes >= 999.5 && unit + 1 < std::size(kUnits)) {
+    bytes /= 1000;
+    ++unit;
+  }
+  return fmt::format("{:.{}f} {}", bytes, unit > 0 && bytes < 9.95 ? 1 : 0, kUnits[unit]);
+}
+
+std::string number_text(double number) {
+  return std::isfinite(number) ? fmt::format("{}", number) : kNothing;
+}
+
+std::string count_text(double count) {
+  if (!std::isfinite(count)) return kNothing;
+  if (count != std::floor(count)) return fmt::format("{:.1f}", count);
+  std::string digits = fmt::format("{:.0f}", std::abs(count));
+  for (std::size_t from_end = 3; from_end < digits.size(); from_end += 4) {
+    digits.insert(digits.size() - from_end, ",");
+  }
+  return (count < 0 ? "-" : "") + digits;
+}
+
+std::string run_verdict(const RunSummary& run) {
+  if (run.steps == 0 && !std::isfinite(run.final_loss)) {
+    return fmt::format("{} has not recorded a step yet.", run.method);
+  }
+  std::string text;
+  if (std::isfinite(run.final_loss)) {
+    text = fmt::format("{} ended at a validation loss of {} after {}", run.method,
+                       loss_text(run.final_loss), steps_text(run.final_step));
+    if (run.best_step != run.final_step) {
+      text += fmt::format(" (best: {} at step {})", loss_text(run.best_loss),
+                          count_text(static_cast<double>(run.best_step)));
+    }
+  } else {
+    text = fmt::format("{} ran {} and has no finite validation loss at the end", run.method,
+                       steps_text(run.steps));
+  }
+  if (std::isfinite(run.state_bytes)) {
+    text += fmt::format(", with {} of optimizer state", bytes_text(run.state_bytes));
+    if (std::isfinite(run.adamw_state_bytes) && run.adamw_state_bytes != run.state_bytes) {
+      text += fmt::format("; AdamW would keep {}", bytes_text(run.adamw_state_bytes));
+    }
+  }
+  text += ".";
+  if (run.not_finite > 0) {
+    text += fmt::format(" The training loss was not finite at {}.", steps_text(run.not_finite));
+  }
+  if (run.skipped > 0) {
+    text += fmt::format(" The guard skipped {}.", steps_text(run.skipped));
+  }
+  return text;
+}
+
+std::string comparison_verdict(const Comparison& comparison) {
+  const std::vector<const Group*> best = comparison.best();
+  std::string text;
+  for (const Group* group : best) {
+    text += text.empty() ? fmt::format("{} ended at ", group->method)
+                         : fmt::format(", {} at ", group->method);
+    text += loss_text(group->final_loss.mean) + state_clause(*group);
+  }
+  if (!text.empty()) {
+    text += fmt::format(" (final validation loss at each method's best learning rate, {}).",
+                        basis(best));
+  }
+  std::string without;
+  for (const std::string& method : comparison.methods()) {
+    const bool found =
+        std::ranges::any_of(best, [&](const Group* group) { return group->method == method; });
+    if (!found) without += (without.empty() ? "" : ", ") + method;
+  }
+  if (!without.empty()) {
+    text +=
+        fmt::format("{}No learning rate of {} ended with a finite validation loss in every run.",
+                    text.empty() ? "" : " ", without);
+  }
+  return text;
+}
+
+}  // namespace bcos::lab

@@ -1,0 +1,127 @@
+#include <cmath>
+
+#include "engine/error.hpp"
+#include "lab/data/batches.hpp"
+#include "lab/data/images.hpp"
+#include "lab/trainer/ahead.hpp"
+#include "lab/trainer/task.hpp"
+
+namespace bcos::lab {
+namespace {
+
+/// Small images are cropped out of a frame of this many black pixels, as is usual for CIFAR.
+constexpr int kCropPadding = 4;
+
+ImageOptions image_options_of(const Settings& s) {
+  ImageOptions options;
+  options.data = s.data;
+  options.format = s.format;
+  options.image_size = static_cast<int>(s.image_size);
+  return options;
+}
+
+Augment augment_of(const Settings& s) {
+  Augment augment;
+  augment.crop_padding = s.augment ? kCropPadding : 0;
+  augment.flip = s.augment;
+  return augment;
+}
+
+class ImageTask : public Task {
+ public:
+  explicit ImageTask(const Settings& settings)
+      : settings_(settings),
+        data_(open_images(image_options_of(settings))),
+        train_(*data_.train, settings.batch, settings.seed, augment_of(settings), data_.mean,
+               data_.std, accumulation()),
+        val_(*data_.val, settings.batch, data_.mean, data_.std, settings.eval_batches),
+        ahead_(accumulation(), [this](std::uint64_t step, std::uint64_t part, ImageBatch& batch) {
+          train_.fill(step, part, batch);
+        }) {
+    if (data_.train->size() < units_a_step()) {
+      throw fail("train", "expected at least {} training images for a step but received {}",
+                 units_a_step(), data_.train->size());
+    }
+  }
+
+  std::string described() const override { return data_.described; }
+  std::string_view unit() const override { return "image"; }
+  std::uint64_t accumulation() const override {
+    return std::max<std::uint64_t>(1, settings_.total_batch / settings_.batch);
+  }
+  std::uint64_t units_a_step() const override { return accumulation() * settings_.batch; }
+  std::uint64_t steps() const override {
+    if (settings_.epochs == 0) return settings_.steps;
+    const double images = settings_.epochs * static_cast<double>(data_.train->size());
+    return static_cast<std::uint64_t>(std::ceil(images / static_cast<double>(units_a_step())));
+  }
+
+  ModelOptions model_options() const override {
+    ModelOptions options = model_options_of(settings_);
+    const ImageShape& shape = data_.train->shape();
+    options.channels = shape.channels;
+    options.image_size = shape.height;
+    options.classes = data_.train->classes();
+    if (shape.height != shape.width) {
+      throw fail("train", "expected square images but received {} x {}", shape.height, shape.width);
+    }
+    return options;
+  }
+
+  torch::Tensor loss(Model& model, std::uint64_t step, std::uint64_t part) override {
+    batch_ = ahead_.take(step, part);
+    return model.loss(images_of(batch_), labels_of(batch_));
+  }
+
+  EvalResult evaluate(Model& model) override {
+    double loss = 0;
+    double right = 0;
+    double seen = 0;
+    ImageBatch batch;
+    for (std::uint64_t k = 0; k < val_.size(); ++k) {
+      val_.fill(k, batch);
+      const auto count = static_cast<double>(batch.labels.size());
+      const torch::Tensor labels = labels_of(batch);
+      const torch::Tensor logits = model.forward(images_of(batch));
+      loss += torch::cross_entropy_loss(logits, labels).item<double>() * count;
+      right += static_cast<double>(logits.argmax(1).eq(labels).sum().item<std::int64_t>());
+      seen += count;
+    }
+    return {loss / seen, right / seen};
+  }
+
+  nlohmann::ordered_json facts() const override {
+    nlohmann::ordered_json facts;
+    facts["classes"] = data_.train->class_names();
+    facts["files"] = file_facts(data_.files);
+    return facts;
+  }
+
+ private:
+  torch::Tensor images_of(ImageBatch& batch) const {
+    const ImageShape& shape = data_.train->shape();
+    return torch::from_blob(
+        batch.images.data(),
+        {static_cast<std::int64_t>(batch.rows), shape.channels, shape.height, shape.width},
+        torch::kFloat32);
+  }
+  static torch::Tensor labels_of(ImageBatch& batch) {
+    return torch::from_blob(batch.labels.data(), {static_cast<std::int64_t>(batch.labels.size())},
+                            torch::kInt64);
+  }
+
+  Settings settings_;
+  ImageData data_;
+  ImageBatches train_;
+  ImageEvalBatches val_;
+  Ahead<ImageBatch> ahead_;
+  ImageBatch batch_;  ///< lives until the backward pass of its loss is done
+};
+
+}  // namespace
+
+std::unique_ptr<Task> make_image_task(const Settings& settings) {
+  return std::make_unique<ImageTask>(settings);
+}
+
+}  // namespace bcos::lab

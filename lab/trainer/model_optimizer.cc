@@ -1,0 +1,64 @@
+#include "lab/trainer/model_optimizer.hpp"
+
+#include "engine/error.hpp"
+#include "libtorch/torch_executor.hpp"
+
+namespace bcos::lab {
+namespace {
+
+OptimizerOptions options_of(const Settings& settings, const Executor& executor) {
+  OptimizerOptions options;
+  if (settings.clip > 0) options.max_norm = settings.clip;
+  options.guard = Guard::skip;
+  options.executor = executor;
+  return options;
+}
+
+TensorView view_of(const torch::Tensor& tensor, const std::string& name) {
+  if (tensor.scalar_type() != torch::kFloat32 || !tensor.is_contiguous()) {
+    throw fail("train", "expected dense float32 parameters but received '{}' in another form",
+               name);
+  }
+  return {tensor.data_ptr(), DType::f32, {tensor.sizes().data(), tensor.sizes().size()}, {}};
+}
+
+}  // namespace
+
+ModelOptimizer::ModelOptimizer(const torch::nn::Module& model, const Settings& settings)
+    : ModelOptimizer(model, settings, libtorch::torch_executor()) {}
+
+ModelOptimizer::ModelOptimizer(const torch::nn::Module& model, const Settings& settings,
+                               const Executor& executor)
+    : optimizer_(method_of(settings), {}, options_of(settings, executor)) {
+  const Method& method = optimizer_.method();
+  const bool decays = method.decay != Decay::none && method.lambda > 0;
+  GroupId undecayed{};
+  if (decays && !settings.decay_all) {
+    undecayed = optimizer_.add_group(with(method, {.lambda = 0.0}));
+  }
+  for (const auto& item : model.named_parameters()) {
+    const torch::Tensor& p = item.value();
+    const bool matrix = p.dim() >= 2 || settings.decay_all;
+    const GroupId group = matrix ? GroupId{} : undecayed;
+    if (decays && matrix) ++decayed_;
+    entries_.push_back({p, optimizer_.add(item.key(), view_of(p, item.key()), group)});
+  }
+  gradients_.reserve(entries_.size());
+}
+
+StepReport ModelOptimizer::step(double lr) {
+  gradients_.clear();
+  held_.clear();
+  for (const Entry& entry : entries_) {
+    torch::Tensor gradient = entry.parameter.grad();
+    if (!gradient.defined()) continue;
+    if (!gradient.is_contiguous()) {
+      gradient = gradient.contiguous();
+      held_.push_back(gradient);
+    }
+    gradients_.emplace_back(entry.id, Gradient{.data = gradient.const_data_ptr()});
+  }
+  return optimizer_.step(lr, gradients_);
+}
+
+}  // namespace bcos::lab

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <torch/torch.h>
+
+#include <string>
+#include <vector>
+
+#include "bcos/optimizer.hpp"
+#include "lab/training/settings.hpp"
+
+namespace bcos::lab {
+
+/// The engine's optimizer on the parameters of a model, under their names. Matrices decay; vectors
+/// (biases, gains) do not unless decay_all.
+class ModelOptimizer {
+ public:
+  ModelOptimizer(const torch::nn::Module& model, const Settings& settings);
+  ModelOptimizer(const torch::nn::Module& model, const Settings& settings,
+                 const Executor& executor);
+
+  /// A step with the gradients that the parameters have; nothing changes if one is not finite.
+  StepReport step(double lr);
+
+  void save(const std::string& path) const { optimizer_.save(path); }
+  void load(const std::string& path) { optimizer_.load(path); }
+
+  std::uint64_t decayed_tensors() const { return decayed_; }
+  std::uint64_t state_bytes() const { return optimizer_.state_bytes(); }
+
+ private:
+  struct Entry {
+    torch::Tensor parameter;
+    ParameterId id;
+  };
+  Optimizer optimizer_;
+  std::vector<Entry> entries_;
+  std::vector<ParameterGradient> gradients_;
+  std::vector<torch::Tensor> held_;
+  std::uint64_t decayed_ = 0;
+};
+
+}  // namespace bcos::lab

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <torch/torch.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "lab/data/data_file.hpp"
+#include "lab/models/model.hpp"
+#include "lab/models/options.hpp"
+#include "lab/trainer/trainer.hpp"
+#include "lab/training/settings.hpp"
+
+namespace bcos::lab {
+
+struct EvalResult {
+  double loss = 0;
+  std::optional<double> accuracy;
+};
+
+/// What a model is trained on: batches by step, and an evaluation that is the same at every step.
+class Task {
+ public:
+  virtual ~Task() = default;
+
+  virtual std::string described() const = 0;
+  virtual std::string_view unit() const = 0;  ///< "token" or "image"
+  /// The model of the settings, with what the data say of it.
+  virtual ModelOptions model_options() const = 0;
+  virtual std::uint64_t steps() const = 0;
+  virtual std::uint64_t accumulation() const = 0;
+  virtual std::uint64_t units_a_step() const = 0;
+
+  /// The loss of part `part` of step `step`: a function of seed, step and part alone. Its backward
+  /// pass must be done before the next call.
+  virtual torch::Tensor loss(Model& model, std::uint64_t step, std::uint64_t part) = 0;
+  virtual EvalResult evaluate(Model& model) = 0;
+
+  /// What a checkpoint keeps of the data: vocabulary or classes, and the files.
+  virtual nlohmann::ordered_json facts() const = 0;
+};
+
+/// Opens and checks the data.
+std::unique_ptr<Task> make_task(const Settings& settings);
+std::unique_ptr<Task> make_token_task(const Settings& settings);
+std::unique_ptr<Task> make_image_task(const Settings& settings);
+
+/// `train` on a task that the caller made.
+Outcome train_task(const TrainRequest& request, std::unique_ptr<Task> task);
+
+/// Files as a checkpoint remembers them: by name, size and checksum, wherever they lie.
+nlohmann::ordered_json file_facts(const std::vector<FileFact>& files);
+
+/// The model that the settings describe, without what the data say.
+ModelOptions model_options_of(const Settings& settings);
+
+}  // namespace bcos::lab

@@ -1,0 +1,264 @@
+#include "lab/trainer/trainer.hpp"
+
+#include <ATen/Parallel.h>
+#include <torch/torch.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "bcos/executor.hpp"
+#include "bcos/target.hpp"
+#include "engine/error.hpp"
+#include "lab/data/random.hpp"
+#include "lab/models/gpt_file.hpp"
+#include "lab/models/make.hpp"
+#include "lab/trainer/model_optimizer.hpp"
+#include "lab/trainer/task.hpp"
+#include "lab/trainer/torch_errors.hpp"
+#include "lab/trainer/weights.hpp"
+
+namespace bcos::lab {
+namespace {
+
+using nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* kWeights = "model.safetensors";
+constexpr const char* kOptimizer = "optimizer.safetensors";
+
+double ms_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+/// Dropout and stochastic depth are a function of seed, step and part, so that a resumed run needs
+/// no other random state.
+void seed_torch(std::uint64_t seed, std::uint64_t step, std::uint64_t part) {
+  constexpr std::uint64_t kStream = 0x64726f706f7574;
+  torch::manual_seed(Random(seed, kStream + part, step).next());
+}
+
+/// What a forward pass writes besides gradients: the averages of batch normalisation.
+class Buffers {
+ public:
+  explicit Buffers(const torch::nn::Module& model) : live_(model.buffers()) {}
+  void remember() {
+    kept_.clear();
+    for (const torch::Tensor& buffer : live_) kept_.push_back(buffer.clone());
+  }
+  void restore() {
+    for (std::size_t i = 0; i < live_.size(); ++i) live_[i].copy_(kept_[i]);
+  }
+
+ private:
+  std::vector<torch::Tensor> live_;
+  std::vector<torch::Tensor> kept_;
+};
+
+class Training : public Saver {
+ public:
+  Training(const TrainRequest& request, std::unique_ptr<Task> task)
+      : request_(request),
+        settings_(request.settings),
+        task_(std::move(task)),
+        model_(new_model(*task_, settings_)),
+        optimizer_(*model_, settings_),
+        schedule_(schedule_of(settings_, task_->steps())),
+        buffers_(*model_) {}
+
+  Outcome run();
+  void save(bool best) override;
+
+ private:
+  static std::shared_ptr<Model> new_model(const Task& task, const Settings& settings) {
+    torch::manual_seed(settings.seed);
+    std::shared_ptr<Model> model = make_model(task.model_options());
+    if (!settings.init_from.empty()) load_gpt2(*model, settings.init_from);
+    return model;
+  }
+
+  RunFacts facts() const;
+  void resume();
+  void evaluate();
+  StepEvent step();
+
+  template <class Tell>
+  void tell(Tell tell) {
+    for (Observer* observer : request_.observers) tell(*observer);
+  }
+
+  const TrainRequest& request_;
+  const Settings& settings_;
+  std::unique_ptr<Task> task_;
+  std::shared_ptr<Model> model_;
+  ModelOptimizer optimizer_;
+  Schedule schedule_;
+  Buffers buffers_;
+
+  std::uint64_t done_ = 0;
+  std::uint64_t bad_steps_ = 0;
+  std::uint64_t bad_in_a_row_ = 0;
+  double best_ = std::numeric_limits<double>::infinity();
+  std::optional<double> last_loss_;
+};
+
+RunFacts Training::facts() const {
+  RunFacts facts;
+  facts.name = request_.name;
+  facts.directory = request_.directory;
+  facts.model = settings_.model;
+  facts.data = task_->described();
+  facts.method = settings_.method;
+  facts.target = name(default_target());
+  facts.threads = at::get_num_threads();
+  facts.parameters = static_cast<std::uint64_t>(count_parameters(*model_));
+  facts.tensors = model_->parameters().size();
+  facts.decayed_tensors = optimizer_.decayed_tensors();
+  facts.state_bytes = optimizer_.state_bytes();
+  facts.adamw_state_bytes = 2 * sizeof(float) * facts.parameters;
+  facts.unit = task_->unit();
+  facts.units_a_step = task_->units_a_step();
+  facts.accumulation = task_->accumulation();
+  facts.steps = task_->steps();
+  facts.first_step = done_;
+  facts.seed = settings_.seed;
+  facts.lr = schedule_.alpha_max;
+  return facts;
+}
+
+void Training::save(bool best) {
+  const std::vector<NamedFileWriter> files = {
+      {kWeights, [&](const std::string& path) { save_weights(*model_, path); }},
+      {kOptimizer, [&](const std::string& path) { optimizer_.save(path); }},
+  };
+  ordered_json facts;
+  facts["name"] = request_.name;
+  facts["settings"] = to_toml(settings_);
+  facts["bad_steps"] = bad_steps_;
+  facts["bad_in_a_row"] = bad_in_a_row_;
+  facts["best"] = std::isfinite(best_) ? ordered_json(best_) : ordered_json(nullptr);
+  facts["loss"] = last_loss_ ? ordered_json(*last_loss_) : ordered_json(nullptr);
+  facts["data"] = task_->facts();
+  const std::uint64_t bytes =
+      sizeof(float) * static_cast<std::uint64_t>(count_parameters(*model_)) +
+      optimizer_.state_bytes();
+  request_.checkpoints->save(done_, files, facts, best, bytes);
+}
+
+void Training::resume() {
+  std::vector<std::string> complaints;
+  const auto found = request_.checkpoints->latest(complaints);
+  for (const std::string& complaint : complaints) request_.notice(complaint);
+  if (!found) {
+    if (complaints.empty()) return;
+    throw fail(ErrorCode::corrupt, "train",
+               "expected a whole checkpoint in '{}' but all are damaged: --fresh begins again",
+               request_.checkpoints->directory());
+  }
+  const ordered_json now = task_->facts();
+  if (found->facts.value("data", now) != now) {
+    throw fail(ErrorCode::mismatch, "train",
+               "expected the data that '{}' was trained on but received other files or another "
+               "vocabulary: use another --name",
+               found->path);
+  }
+  load_weights(*model_, found->file(kWeights));
+  optimizer_.load(found->file(kOptimizer));
+  done_ = found->step;
+  bad_steps_ = found->facts.value("bad_steps", std::uint64_t{0});
+  bad_in_a_row_ = found->facts.value("bad_in_a_row", std::uint64_t{0});
+  if (found->facts.contains("best") && found->facts["best"].is_number()) {
+    best_ = found->facts["best"].get<double>();
+  }
+  if (done_ < task_->steps()) request_.notice(fmt::format("goes on from step {}", done_));
+}
+
+void Training::evaluate() {
+  const torch::NoGradGuard no_grad;
+  const EvalMode eval(*model_);
+  const EvalResult result = task_->evaluate(*model_);
+  const bool best = result.loss < best_;
+  if (best) best_ = result.loss;
+  last_loss_ = result.loss;
+  const EvalEvent event{done_, result.loss, result.accuracy, best};
+  tell([&](Observer& observer) { observer.evaluation(event); });
+}
+
+StepEvent Training::step() {
+  const auto begin = Clock::now();
+  StepEvent event;
+  event.step = done_;
+  event.lr = alpha_at(schedule_, done_);
+  buffers_.remember();
+  for (torch::Tensor& p : model_->parameters()) p.mutable_grad().reset();
+  const std::uint64_t parts = task_->accumulation();
+  for (std::uint64_t part = 0; part < parts; ++part) {
+    seed_torch(settings_.seed, done_, part);
+    torch::Tensor loss = task_->loss(*model_, done_, part);
+    if (parts > 1) loss = loss / static_cast<double>(parts);
+    event.loss += loss.item<double>();
+    loss.backward();
+  }
+  const auto before_update = Clock::now();
+  event.bad = !std::isfinite(event.loss);
+  if (!event.bad) {
+    const StepReport report = optimizer_.step(event.lr);
+    event.norm = report.norm;
+    event.clipped = report.clipped;
+    event.bad = report.skipped;
+  }
+  event.optimizer_ms = ms_since(before_update);
+  if (event.bad) {
+    const torch::NoGradGuard no_grad;
+    buffers_.restore();
+    ++bad_steps_;
+  }
+  bad_in_a_row_ = event.bad ? bad_in_a_row_ + 1 : 0;
+  event.bad_steps = bad_steps_;
+  ++done_;
+  event.ms = ms_since(begin);
+  event.rate = 1e3 * static_cast<double>(task_->units_a_step()) / event.ms;
+  return event;
+}
+
+Outcome Training::run() {
+  resume();
+  model_->train();
+  const RunFacts run_facts = facts();
+  tell([&](Observer& observer) { observer.begin(run_facts); });
+  const std::uint64_t total = task_->steps();
+  Outcome outcome = Outcome::finished;
+  while (true) {
+    const bool over = done_ >= total;
+    const bool diverged = bad_in_a_row_ >= settings_.most_bad_steps;
+    const bool stopped = !over && !diverged && request_.stop_requested();
+    if ((over || done_ % settings_.eval_every == 0) && !diverged && !stopped) evaluate();
+    const bool last = over || diverged || stopped;
+    tell([&](Observer& observer) { observer.boundary(done_, last, *this); });
+    if (diverged) outcome = Outcome::diverged;
+    if (stopped) outcome = Outcome::interrupted;
+    if (last) break;
+    const StepEvent event = step();
+    tell([&](Observer& observer) { observer.step(event); });
+  }
+  tell([&](Observer& observer) { observer.end(outcome, done_); });
+  return outcome;
+}
+
+}  // namespace
+
+bool can_train() { return true; }
+
+Outcome train(const TrainRequest& request) {
+  if (request.settings.threads > 0) {
+    at::set_num_threads(static_cast<int>(request.settings.threads));
+    set_default_threads(static_cast<int>(request.settings.threads));
+  }
+  return train_task(request, make_task(request.settings));
+}
+
+Outcome train_task(const TrainRequest& request, std::unique_ptr<Task> task) {
+  return with_our_errors("train", [&] { return Training(request, std::move(task)).run(); });
+}
+
+}  // namespace bcos::lab

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "lab/training/checkpoint_store.hpp"
+#include "lab/training/events.hpp"
+#include "lab/training/settings.hpp"
+
+/// Training on LibTorch, behind a header that does not know it.
+namespace bcos::lab {
+
+struct TrainRequest {
+  Settings settings;
+  std::string name;
+  std::string directory;
+  CheckpointStore* checkpoints = nullptr;
+  std::span<Observer* const> observers = {};
+  /// Asked between steps; true ends the run after a checkpoint.
+  std::function<bool()> stop_requested = [] { return false; };
+  /// Is given sentences for the user: what was found damaged, where the run goes on.
+  std::function<void(const std::string&)> notice = [](const std::string&) {};
+};
+
+/// Trains from the latest checkpoint, or from the beginning if there is none. The result is a
+/// function of the settings alone: the same bits whether or not a run was interrupted.
+Outcome train(const TrainRequest& request);
+
+struct SampleRequest {
+  std::string checkpoint;  ///< a step directory
+  std::string prompt;
+  std::uint64_t count = 500;
+  double temperature = 0.8;
+  std::uint64_t top_k = 0;  ///< 0: all
+  std::uint64_t seed = 0;
+};
+
+/// Text that a trained GPT writes after the prompt.
+std::string sample(const SampleRequest& request);
+
+/// The weights of a trained GPT in Hugging Face's names, for other programs.
+void export_gpt2(const std::string& checkpoint, const std::string& path);
+
+/// Whether this program was built with LibTorch; the functions above throw if not.
+bool can_train();
+
+}  // namespace bcos::lab

@@ -1,0 +1,74 @@
+#include "lab/training/grid.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "lab/cli/usage.hpp"
+
+namespace bcos::lab {
+namespace {
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, at), text.size());
+    parts.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+/// The base with a method and the settings that are its own.
+Settings with_method(Settings settings, const std::string& text) {
+  const std::vector<std::string> parts = split(text, ':');
+  settings.method = parts.front();
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const std::size_t equals = parts[i].find('=');
+    if (equals == std::string::npos) {
+      throw misuse("compare", "expected a method as NAME:key=value but received '{}'", text);
+    }
+    set_field(settings, field_of(parts[i].substr(0, equals)), parts[i].substr(equals + 1));
+  }
+  return settings;
+}
+
+std::vector<Settings> with_lrs(const Settings& settings, const GridOptions& options) {
+  std::vector<Settings> list;
+  for (const double lr : options.lrs) {
+    list.push_back(settings);
+    list.back().lr = lr;
+  }
+  for (const double lr : options.adamw_lrs) {
+    list.push_back(settings);
+    list.back().adamw_lr = lr;
+    list.back().lr = std::nullopt;
+  }
+  if (list.empty()) list.push_back(settings);
+  return list;
+}
+
+}  // namespace
+
+std::vector<Settings> grid_of(const Settings& base, const GridOptions& options) {
+  std::vector<Settings> cells;
+  std::set<std::string> names;
+  for (const std::string& method : split(options.methods, ',')) {
+    for (const Settings& with_lr : with_lrs(with_method(base, method), options)) {
+      for (const std::uint64_t seed : options.seeds) {
+        Settings cell = with_lr;
+        cell.seed = seed;
+        validate(cell);
+        cell.lr = lr_of(cell);
+        cell.name = fmt::format("{}-lr{:g}-seed{}", cell.method, *cell.lr, seed);
+        for (int k = 2; !names.insert(cell.name).second; ++k) {
+          cell.name = fmt::format("{}-lr{:g}-seed{}-{}", cell.method, *cell.lr, seed, k);
+        }
+        cells.push_back(std::move(cell));
+      }
+    }
+  }
+  return cells;
+}
+
+}  // namespace bcos::lab

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "lab/training/events.hpp"
+#include "lab/training/run_directory.hpp"
+
+namespace bcos::lab {
+
+/// The observers of a run. Each is made here and known to nobody else.
+
+/// run.json at the beginning and the end, and a line of metrics.jsonl for every step and
+/// evaluation.
+std::unique_ptr<Observer> metrics_observer(RunDirectory& directory);
+
+/// TensorBoard event files in the run's folder.
+std::unique_ptr<Observer> tensorboard_observer();
+
+/// Checkpoints every so many steps, at the end, and wherever validation was best.
+std::unique_ptr<Observer> checkpoint_observer(std::uint64_t every);
+
+enum class Voice {
+  bar,    ///< a terminal: facts, a bar, a line an evaluation
+  lines,  ///< a pipe: facts, llm.c's step lines
+  quiet,  ///< nothing
+};
+/// What a person sees of the run, on standard output (facts, lines) and standard error (the bar).
+std::unique_ptr<Observer> console_observer(Voice voice, std::uint64_t log_every);
+
+}  // namespace bcos::lab

@@ -1,0 +1,138 @@
+#include "lab/training/presets.hpp"
+
+#include "engine/nearest.hpp"
+#include "lab/cli/usage.hpp"
+
+namespace bcos::lab {
+namespace {
+
+constexpr std::string_view kBoth = "adamw:beta_v=0.95,bcosw_c";
+
+Preset demo() {
+  Settings s;
+  s.data = "headers";
+  s.activation = "relu";
+  s.bias = false;
+  s.steps = 800;
+  s.warmup = 160;
+  s.adamw_lr = 0.016;
+  s.eval_every = 50;
+  s.eval_batches = 20;
+  s.checkpoint_every = 200;
+  return {"demo", "a small GPT on the C++ headers: half a minute on two cores", kBoth, s};
+}
+
+Preset gpt_char() {
+  Settings s;
+  s.format = "chars";
+  s.layers = 6;
+  s.width = 384;
+  s.heads = 6;
+  s.context = 256;
+  s.bias = false;
+  s.dropout = 0.2;
+  s.batch = 64;
+  s.steps = 5000;
+  s.warmup = 100;
+  s.adamw_lr = 1e-3;
+  s.lr_floor = 0.1;
+  s.eval_every = 250;
+  s.eval_batches = 200;
+  return {"gpt-char", "nanoGPT's settings for the characters of a text (--data FILE)",
+          "adamw,bcosw_c", s};
+}
+
+Preset gpt2_124m() {
+  Settings s;
+  s.data = "train.bin";
+  s.val = "val.bin";
+  s.layers = 12;
+  s.width = 768;
+  s.heads = 12;
+  s.context = 1024;
+  s.positions = "rotary";
+  s.bias = false;
+  s.batch = 8;
+  s.total_batch = 512 * 1024;
+  s.steps = 100000;
+  s.warmup = 2000;
+  s.lr = 0.002;
+  s.eval_every = 1000;
+  return {"gpt2-124m", "the paper's GPT-2 on token files (--data 'train_*.bin' --val val.bin)",
+          "adamw,bcosw_c", s};
+}
+
+Preset resnet20_cifar10() {
+  Settings s;
+  s.data = "cifar-10-batches-bin";
+  s.model = "resnet";
+  s.depth = 20;
+  s.batch = 128;
+  s.epochs = 164;
+  s.warmup_part = 0.05;
+  s.adamw_lr = 0.008;
+  s.eval_every = 390;
+  s.eval_batches = 0;
+  return {"resnet20-cifar10", "ResNet-20 on CIFAR-10's binary files (--data FOLDER)",
+          "sgd_momentum:lr=1:weight_decay=0.0005,adamw,bcosw_c", s};
+}
+
+Preset vit_tiny() {
+  Settings s;
+  s.data = "imagenet";
+  s.model = "vit";
+  s.layers = 12;
+  s.width = 192;
+  s.heads = 3;
+  s.patch = 16;
+  s.drop_path = 0.1;
+  s.label_smoothing = 0.1;
+  s.batch = 64;
+  s.total_batch = 1024;
+  s.epochs = 300;
+  s.warmup_part = 5.0 / 300;
+  s.adamw_lr = 1e-3;
+  s.weight_decay = 0.05;
+  s.eval_every = 1251;
+  s.eval_batches = 0;
+  return {"vit-tiny", "DeiT-tiny on a folder of images (--data ROOT with train/ and val/)",
+          "adamw,bcosw_c", s};
+}
+
+Preset mlp_mnist() {
+  Settings s;
+  s.data = "fashion-mnist";
+  s.model = "mlp";
+  s.batch = 128;
+  s.epochs = 5;
+  s.warmup_part = 0.05;
+  s.augment = false;
+  s.adamw_lr = 4e-3;
+  s.eval_every = 469;
+  s.eval_batches = 0;
+  return {"mlp-mnist", "two hidden layers on Fashion-MNIST or MNIST", "adamw,bcosw_c", s};
+}
+
+}  // namespace
+
+std::span<const Preset> presets() {
+  static const std::vector<Preset> kAll = [] {
+    std::vector<Preset> all = {demo(),     gpt_char(), gpt2_124m(), resnet20_cifar10(),
+                               vit_tiny(), mlp_mnist()};
+    for (Preset& preset : all) preset.settings.preset = preset.name;
+    return all;
+  }();
+  return kAll;
+}
+
+const Preset& preset_of(std::string_view name) {
+  std::vector<std::string_view> known;
+  for (const Preset& preset : presets()) {
+    if (preset.name == name) return preset;
+    known.push_back(preset.name);
+  }
+  throw misuse("train", "expected a known preset but received '{}'; did you mean '{}'?", name,
+               nearest(name, known));
+}
+
+}  // namespace bcos::lab

@@ -1,0 +1,122 @@
+#include "lab/training/run.hpp"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "engine/error.hpp"
+#include "lab/cli/files.hpp"
+#include "lab/cli/output.hpp"
+#include "lab/cli/signals.hpp"
+#include "lab/cli/usage.hpp"
+#include "lab/report/page.hpp"
+#include "lab/report/run_record.hpp"
+#include "lab/trainer/trainer.hpp"
+
+namespace bcos::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// May differ between the parts of an interrupted run: nothing that is computed depends on them.
+bool may_change(std::string_view key) {
+  for (const std::string_view free :
+       {"name", "out", "preset", "threads", "keep", "log_every", "checkpoint_every"}) {
+    if (key == free) return true;
+  }
+  return false;
+}
+
+void check_same_settings(const Settings& now, const std::string& directory) {
+  const std::string path = directory + "/config.toml";
+  const Settings then = settings_from_toml({}, read_text(path), path);
+  for (const Field& field : fields()) {
+    const std::string before = text_of(then, field);
+    const std::string after = text_of(now, field);
+    if (before == after || may_change(field.key)) continue;
+    throw misuse("train",
+                 "expected {} = '{}' as in '{}' but received '{}': give another --name, or --fresh "
+                 "to begin again",
+                 field.key, before, path, after);
+  }
+}
+
+bool is_finished(const std::string& directory, const Settings& settings) {
+  const std::string path = directory + "/run.json";
+  if (!fs::exists(path)) return false;
+  const Json facts = parse_json(read_text(path), path);
+  if (facts.value("outcome", "") != "finished") return false;
+  return settings.epochs > 0 || facts.value("steps_done", std::uint64_t{0}) >= settings.steps;
+}
+
+/// The run that is there goes to the first free "<name>.old-<k>".
+void put_aside(const std::string& directory) {
+  if (!fs::exists(directory)) return;
+  const RunDirectory owned = RunDirectory::open(directory);
+  for (int k = 1;; ++k) {
+    const std::string aside = fmt::format("{}.old-{}", directory, k);
+    if (fs::exists(aside)) continue;
+    fs::rename(directory, aside);
+    return;
+  }
+}
+
+std::vector<Observer*> pointers_to(const std::vector<std::unique_ptr<Observer>>& observers) {
+  std::vector<Observer*> list;
+  list.reserve(observers.size());
+  for (const auto& observer : observers) list.push_back(observer.get());
+  return list;
+}
+
+}  // namespace
+
+std::string name_of(const Settings& settings) {
+  if (!settings.name.empty()) return settings.name;
+  const std::string what = settings.preset.empty() ? settings.model : settings.preset;
+  return fmt::format("{}-{}-lr{:g}-seed{}", what, settings.method, lr_of(settings), settings.seed);
+}
+
+RunResult run_training(const Settings& settings, const RunOptions& options) {
+  validate(settings);
+  const std::string name = name_of(settings);
+  const std::string path = settings.out + "/" + name;
+  if (options.fresh) put_aside(path);
+  std::error_code ignored;
+  fs::create_directories(settings.out, ignored);
+  RunDirectory directory = RunDirectory::open(path);
+  const bool begun = fs::exists(path + "/config.toml");
+  if (options.resume && !begun) {
+    throw fail("train", "expected a run to resume but there is none in '{}'", path);
+  }
+  if (begun) check_same_settings(settings, path);
+  if (begun && is_finished(path, settings)) return {Outcome::finished, path, 0, false};
+  directory.write_config(to_toml(settings));
+
+  CheckpointStore checkpoints(path + "/checkpoints", static_cast<int>(settings.keep));
+  const std::uint64_t every =
+      settings.checkpoint_every > 0 ? settings.checkpoint_every : settings.eval_every;
+  std::vector<std::unique_ptr<Observer>> observers;
+  observers.push_back(metrics_observer(directory));
+  observers.push_back(tensorboard_observer());
+  observers.push_back(console_observer(options.voice, settings.log_every));
+  observers.push_back(checkpoint_observer(every));
+  const std::vector<Observer*> list = pointers_to(observers);
+
+  const SignalWatch signals;
+  TrainRequest request;
+  request.settings = settings;
+  request.name = name;
+  request.directory = path;
+  request.checkpoints = &checkpoints;
+  request.observers = list;
+  request.stop_requested = [&] { return signals.received() != 0; };
+  if (options.voice != Voice::quiet) {
+    request.notice = [](const std::string& text) { print("{}\n", visible(text)); };
+  }
+  const Outcome outcome = train(request);
+  write_page(path + "/report.html", run_page(read_run(path)));
+  return {outcome, path, signals.received(), true};
+}
+
+}  // namespace bcos::lab

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "lab/training/events.hpp"
+#include "lab/training/observers.hpp"
+#include "lab/training/settings.hpp"
+
+namespace bcos::lab {
+
+struct RunOptions {
+  bool resume = false;  ///< refuse to begin a new run
+  bool fresh = false;   ///< begin again; what is there is put aside
+  Voice voice = Voice::lines;
+};
+
+struct RunResult {
+  Outcome outcome = Outcome::finished;
+  std::string directory;
+  int signal = 0;        ///< that interrupted it
+  bool did_work = true;  ///< false: the run was finished before
+};
+
+/// The name of a run: as given, or made of what tells it from others.
+std::string name_of(const Settings& settings);
+
+/// One run in its directory, from the beginning or from its latest checkpoint. Throws UsageError if
+/// the directory holds a run with other settings.
+RunResult run_training(const Settings& settings, const RunOptions& options);
+
+}  // namespace bcos::lab

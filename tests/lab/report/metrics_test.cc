@@ -1,0 +1,135 @@
+#include "lab/report/metrics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "bcos/error.hpp"
+
+namespace bcos::lab {
+namespace {
+
+Metrics parse(std::string_view text) { return parse_metrics(text, "metrics.jsonl"); }
+
+std::string message_of(std::string_view text) {
+  try {
+    parse(text);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::corrupt);
+    return error.what();
+  }
+  return "nothing thrown";
+}
+
+TEST(AMetricsFile, GivesTheNumbersOfAStep) {
+  const Metrics metrics = parse(
+      R"({"s":12,"trl":4.1,"lr":6e-4,"norm":0.9,"clipped":true,"skipped":2,"ms":33.1,"opt_ms":0.2,"rate":61800.0})");
+  ASSERT_EQ(metrics.train.size(), 1U);
+  const TrainPoint& point = metrics.train[0];
+  EXPECT_EQ(point.step, 12);
+  EXPECT_EQ(point.loss, 4.1);
+  EXPECT_EQ(point.lr, 6e-4);
+  EXPECT_EQ(point.norm, 0.9);
+  EXPECT_TRUE(point.clipped);
+  EXPECT_EQ(point.skipped, 2);
+  EXPECT_EQ(point.ms, 33.1);
+  EXPECT_EQ(point.opt_ms, 0.2);
+  EXPECT_EQ(point.rate, 61800.0);
+  EXPECT_TRUE(metrics.eval.empty());
+}
+
+TEST(AMetricsFile, GivesTheNumbersOfAnEvaluation) {
+  const Metrics metrics = parse("{\"s\":100,\"tel\":2.51,\"acc\":0.41}\n{\"s\":200,\"tel\":2.4}\n");
+  ASSERT_EQ(metrics.eval.size(), 2U);
+  EXPECT_EQ(metrics.eval[0].step, 100);
+  EXPECT_EQ(metrics.eval[0].loss, 2.51);
+  EXPECT_EQ(metrics.eval[0].accuracy, 0.41);
+  EXPECT_TRUE(std::isnan(metrics.eval[1].accuracy));
+  EXPECT_TRUE(metrics.train.empty());
+}
+
+TEST(AMetricsFile, HasNoNumberWhereALineHasNullOrNothing) {
+  const Metrics metrics = parse("{\"s\":1,\"trl\":null,\"norm\":null}\n");
+  ASSERT_EQ(metrics.train.size(), 1U);
+  EXPECT_TRUE(std::isnan(metrics.train[0].loss));
+  EXPECT_TRUE(std::isnan(metrics.train[0].norm));
+  EXPECT_TRUE(std::isnan(metrics.train[0].ms));
+}
+
+TEST(AMetricsFile, IsSortedAndTheLastLineOfAStepWins) {
+  const Metrics metrics = parse(
+      "{\"s\":1,\"trl\":5}\n{\"s\":2,\"trl\":4}\n{\"s\":2,\"tel\":9}\n{\"s\":3,\"trl\":3}\n"
+      "{\"s\":2,\"trl\":4.5}\n{\"s\":2,\"tel\":8}\n{\"s\":3,\"trl\":3.5}\n");
+  ASSERT_EQ(metrics.train.size(), 3U);
+  EXPECT_EQ(metrics.train[0].loss, 5);
+  EXPECT_EQ(metrics.train[1].loss, 4.5);
+  EXPECT_EQ(metrics.train[2].loss, 3.5);
+  ASSERT_EQ(metrics.eval.size(), 1U);
+  EXPECT_EQ(metrics.eval[0].loss, 8);
+}
+
+TEST(AMetricsFile, MayHoldUnknownKeysKindsAndEmptyLines) {
+  const Metrics metrics = parse(
+      "{\"event\":\"resumed\"}\r\n\n{\"s\":1,\"trl\":5,\"temperature\":[1,2]}\r\n{\"s\":7}\n");
+  EXPECT_EQ(metrics.train.size(), 1U);
+  EXPECT_TRUE(metrics.eval.empty());
+}
+
+TEST(AMetricsFile, MayBeEmpty) {
+  EXPECT_TRUE(parse("").train.empty());
+  EXPECT_TRUE(parse("\n").eval.empty());
+}
+
+TEST(AMetricsFile, CutAnywhereInItsLastLineGivesTheLinesBefore) {
+  const std::string first = "{\"s\":1,\"trl\":5}\n";
+  const std::string last = "{\"s\":2,\"trl\":4.25}";
+  for (std::size_t length = 0; length < last.size(); ++length) {
+    EXPECT_EQ(parse(first + last.substr(0, length)).train.size(), 1U) << length;
+  }
+  EXPECT_EQ(parse(first + last).train.size(), 2U);
+}
+
+TEST(AMetricsFile, DamagedInTheMiddleIsRefusedWithTheLine) {
+  const std::string message =
+      message_of("{\"s\":1,\"trl\":5}\n{\"s\":2,\"trl\":\n{\"s\":3,\"trl\":4}\n");
+  EXPECT_NE(message.find("line 2 of 'metrics.jsonl'"), std::string::npos) << message;
+  EXPECT_EQ(message.find("[read_metrics] expected"), 0U) << message;
+}
+
+TEST(AMetricsFile, DamagedInItsLastWholeLineIsRefused) {
+  EXPECT_NE(message_of("{\"s\":1,\"trl\":5}\n{\"s\":2\n").find("line 2"), std::string::npos);
+}
+
+TEST(AMetricsFile, WithSomethingElseThanAnObjectIsRefused) {
+  EXPECT_NE(message_of("[1]\n").find("received array in line 1"), std::string::npos);
+}
+
+TEST(AMetricsFile, WithABadStepIsRefused) {
+  for (const char* line :
+       {"{\"trl\":5}\n", "{\"s\":-1,\"trl\":5}\n", "{\"s\":1.5,\"trl\":5}\n",
+        "{\"s\":\"1\",\"trl\":5}\n", "{\"s\":18446744073709551615,\"trl\":5}\n"}) {
+    EXPECT_NE(message_of(line).find("expected 's'"), std::string::npos) << line;
+  }
+}
+
+TEST(AMetricsFile, WithTextForANumberIsRefused) {
+  EXPECT_NE(message_of("{\"s\":1,\"trl\":\"low\"}\n").find("expected 'trl' as a number"),
+            std::string::npos);
+}
+
+TEST(AMetricsFile, NestedBeyondReasonIsRefused) {
+  EXPECT_NE(message_of(std::string(100000, '[') + "\n").find("levels"), std::string::npos);
+}
+
+TEST(AMetricsFile, ThatIsMissingIsNamed) {
+  try {
+    read_metrics("/nowhere/metrics.jsonl");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::io);
+    EXPECT_NE(std::string(error.what()).find("/nowhere/metrics.jsonl"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace bcos::lab

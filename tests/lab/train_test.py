@@ -1,0 +1,313 @@
+"""The training commands as processes: train, compare, sample, report, data.
+
+usage: train_test.py BCOS
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from collections.abc import Callable
+from pathlib import Path
+
+PROGRAM = [sys.argv.pop()]
+
+TINY = (
+    "--format bytes --layers 1 --width 16 --heads 2 --context 16 --batch 4 --steps 30 --warmup 5 "
+    "--eval-every 10 --eval-batches 2 --checkpoint-every 10 --threads 1"
+).split()
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "OMP_WAIT_POLICY": "passive", "LC_ALL": "C.UTF-8"}
+
+
+def run(
+    *arguments: str | Path, limit: Callable[[], None] | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*PROGRAM, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=environment(),
+        preexec_fn=limit,
+        check=False,
+    )
+
+
+def lines_of(path: Path) -> list[dict[str, float]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+class TrainTest(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.text = self.folder / "text.txt"
+        self.text.write_text("".join(f"line {i * i % 89} of many\n" for i in range(600)))
+        self.runs = self.folder / "runs"
+
+    def tiny(self, name: str, *more: str) -> list[str]:
+        where = ["--data", str(self.text), "--out", str(self.runs), "--name", name]
+        return ["train", *where, *TINY, *more]
+
+    def fine(self, *arguments: str | Path) -> str:
+        result = run(*arguments)
+        self.assertEqual((result.returncode, result.stderr), (0, ""), arguments)
+        return result.stdout
+
+    def refused(self, code: int, words: str, *arguments: str | Path) -> None:
+        result = run(*arguments)
+        self.assertEqual(result.returncode, code, result.stderr)
+        self.assertRegex(result.stderr, r"\Abcos: \[[a-z_:]+\] [^\n]+\n\Z")
+        self.assertIn(words, result.stderr)
+
+    def last_weights(self, name: str) -> bytes:
+        steps = sorted((self.runs / name / "checkpoints").glob("step-*"))
+        return (steps[-1] / "model.safetensors").read_bytes()
+
+
+class Train(TrainTest):
+    def test_a_run_leaves_everything_in_its_folder(self) -> None:
+        page = self.fine(*self.tiny("a"))
+        for words in ("AdamW keeps", "settings", "val loss", "tok/s", "report.html"):
+            self.assertIn(words, page)
+        folder = self.runs / "a"
+        for name in ("config.toml", "run.json", "metrics.jsonl", "report.html"):
+            self.assertTrue((folder / name).stat().st_size > 0, name)
+        self.assertEqual(len(list(folder.glob("events.out.tfevents.*"))), 1)
+        lines = lines_of(folder / "metrics.jsonl")
+        self.assertEqual([x["s"] for x in lines if "trl" in x], list(range(30)))
+        self.assertEqual([x["s"] for x in lines if "tel" in x], [0, 10, 20, 30])
+        facts = json.loads((folder / "run.json").read_text())
+        self.assertEqual(facts["state_bytes"] * 2, facts["adamw_state_bytes"])
+        self.assertEqual(facts["outcome"], "finished")
+
+    def test_a_finished_run_is_not_run_again(self) -> None:
+        self.fine(*self.tiny("a"))
+        before = (self.runs / "a/metrics.jsonl").read_text()
+        self.assertIn("nothing to do", self.fine(*self.tiny("a")))
+        self.assertEqual((self.runs / "a/metrics.jsonl").read_text(), before)
+        self.fine(*self.tiny("a", "--fresh"))
+        self.assertTrue((self.runs / "a.old-1/metrics.jsonl").exists())
+
+    def test_other_settings_need_another_name(self) -> None:
+        self.fine(*self.tiny("a"))
+        self.refused(2, "width = '16'", *self.tiny("a"), "--width", "32")
+
+    def test_the_settings_as_used_give_the_same_run(self) -> None:
+        self.fine(*self.tiny("a"))
+        self.fine("train", "--config", self.runs / "a/config.toml", "--name", "b")
+        self.assertEqual(self.last_weights("a"), self.last_weights("b"))
+
+    def test_flags_win_over_the_file_and_the_file_over_the_preset(self) -> None:
+        config = self.folder / "c.toml"
+        config.write_text('preset = "demo"\nlayers = 3\nsteps = 9\nwarmup = 0\n')
+        with_file = ["--config", str(config), "--data", str(self.text), "--out", str(self.runs)]
+        self.fine("train", *with_file, "--steps", "2", "--width", "16", "--name", "a")
+        used = (self.runs / "a/config.toml").read_text()
+        for line in ("layers = 3", "steps = 2", "width = 16", 'activation = "relu"'):
+            self.assertIn(f"\n{line}\n", used)
+
+    def test_quiet_prints_nothing(self) -> None:
+        self.assertEqual(self.fine(*self.tiny("a", "-q")), "")
+
+    def test_signals_save_and_say_so(self) -> None:
+        self.fine(*self.tiny("whole", "--steps", "400", "-q"))
+        codes = {signal.SIGTERM: 0, signal.SIGINT: 130}
+        delays = random.Random(7)
+        for kind, code in codes.items():
+            name = f"cut-{kind}"
+            arguments = self.tiny(name, "--steps", "400")
+            for _ in range(3):
+                process = subprocess.Popen(
+                    [*PROGRAM, *arguments],
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    env=environment(),
+                )
+                assert process.stdout is not None
+                for line in process.stdout:  # until it trains
+                    if b"step " in line or b"nothing to do" in line:
+                        break
+                time.sleep(delays.uniform(0, 0.3))
+                process.send_signal(kind)
+                rest, errors = process.communicate(timeout=60)
+                self.assertIn(process.returncode, (0, code))
+                self.assertEqual(errors, b"")
+                if b"saved; the same command goes on" not in rest:
+                    self.assertEqual(process.returncode, 0)
+            self.fine(*arguments)
+            self.assertEqual(self.last_weights("whole"), self.last_weights(name))
+
+    def test_a_killed_run_goes_on(self) -> None:
+        self.fine(*self.tiny("whole", "--steps", "300", "-q"))
+        arguments = self.tiny("cut", "--steps", "300")
+        with subprocess.Popen(
+            [*PROGRAM, *arguments], stdout=subprocess.PIPE, env=environment()
+        ) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if line.startswith(b"step    51/"):
+                    process.kill()
+                    break
+        self.assertIn("goes on from step", self.fine(*arguments))
+        self.assertEqual(self.last_weights("whole"), self.last_weights("cut"))
+
+    def test_a_damaged_checkpoint_is_passed_over(self) -> None:
+        with subprocess.Popen(
+            [*PROGRAM, *self.tiny("a", "--steps", "300")], stdout=subprocess.PIPE, env=environment()
+        ) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if line.startswith(b"step    51/"):
+                    process.kill()
+                    break
+        newest = sorted((self.runs / "a/checkpoints").glob("step-*"))[-1]
+        weights = bytearray((newest / "model.safetensors").read_bytes())
+        weights[-5] ^= 1
+        (newest / "model.safetensors").write_bytes(weights)
+        page = self.fine(*self.tiny("a", "--steps", "300"))
+        self.assertIn(newest.name, page)
+        self.assertIn("goes on from step", page)
+
+    def test_two_processes_cannot_have_one_run(self) -> None:
+        first = subprocess.Popen(
+            [*PROGRAM, *self.tiny("a", "--steps", "100000")],
+            stdout=subprocess.PIPE,
+            env=environment(),
+        )
+        try:
+            assert first.stdout is not None
+            for line in first.stdout:
+                if line.startswith(b"step "):
+                    break
+            self.refused(1, f"process {first.pid}", *self.tiny("a", "--steps", "100000"))
+        finally:
+            first.kill()
+            first.communicate()
+
+    def test_divergence_has_its_own_code(self) -> None:
+        result = run(*self.tiny("a", "--lr", "1e38", "--clip", "0", "--warmup", "0"))
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertIn("lower --lr", result.stderr)
+
+    def test_wrong_use_is_named(self) -> None:
+        self.refused(2, "did you mean '--warmup'?", "train", "--warmpu", "3")
+        self.refused(2, "--steps", "train", "--steps", "many")
+        self.refused(2, "did you mean 'demo'?", "train", "--preset", "dmo")
+        self.refused(2, "did you mean 'bcosw_c'?", *self.tiny("a", "--method", "bcosw_d"))
+        self.refused(1, "/no/such/file", *self.tiny("a"), "--val", "/no/such/file")
+        missing = ["train", "--data", "/no/such.txt", "--out", self.runs, *TINY]
+        self.refused(1, "/no/such.txt", *missing)
+        self.refused(1, "none in", *self.tiny("new", "--resume"))
+        config = self.folder / "wrong.toml"
+        config.write_text("stepz = 3\n")
+        self.refused(2, "did you mean 'steps'?", "train", "--config", config)
+        self.refused(2, "total_batch", *self.tiny("b", "--total-batch", "100"))
+
+    def test_a_folder_that_cannot_be_written_is_named(self) -> None:
+        blocked = self.folder / "file"
+        blocked.write_text("")
+        arguments = self.tiny("a")
+        arguments[arguments.index("--out") + 1] = str(blocked)
+        self.refused(1, str(blocked), *arguments)
+
+    def test_a_full_disk_is_said_with_the_path(self) -> None:
+        def little_room() -> None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (8000, 8000))
+
+        result = run(*self.tiny("a"), limit=little_room)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn(str(self.runs / "a"), result.stderr)
+        self.assertEqual(result.stderr.count("\n"), 1)
+
+    def test_a_text_cut_while_training_is_an_error(self) -> None:
+        tokens = self.folder / "tokens.bin"
+        tokens.write_bytes(bytes(2 * 200_000))
+        process = subprocess.Popen(
+            [*PROGRAM, *self.tiny("a", "--steps", "100000", "--format", "tokens")][:-2]
+            + ["--format", "tokens", "--data", str(tokens), "--val", str(tokens)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment(),
+        )
+        assert process.stdout is not None and process.stderr is not None
+        seen = b""
+        for line in process.stdout:
+            seen += line
+            if line.startswith(b"step "):
+                os.truncate(tokens, 1000)
+                break
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1, seen + errors)
+        self.assertIn(b"tokens.bin", errors)
+
+
+class Compare(TrainTest):
+    def grid(self, *more: str) -> list[str]:
+        where = ["--data", str(self.text), "--out", str(self.runs), "--name", "grid"]
+        return ["compare", *where, *TINY, *more]
+
+    def test_a_grid_ends_in_a_table_and_a_page(self) -> None:
+        page = self.fine(*self.grid("--seeds", "0,1", "--jobs", "2"))
+        for words in ("adamw", "bcosw_c", "[4/4]", "state", "report.html"):
+            self.assertIn(words, page)
+        self.assertEqual(page.rstrip().splitlines()[-1], f"see {self.runs}/grid/report.html")
+        self.assertTrue((self.runs / "grid/report.html").exists())
+        again = self.fine(*self.grid("--seeds", "0,1", "--jobs", "2"))
+        self.assertEqual(again.count("finished before"), 4)
+
+    def test_a_cell_that_fails_is_named_and_the_others_run(self) -> None:
+        result = run(*self.grid("--methods", "adamw:lr=1e38:clip=0:warmup=0,bcosw_c"))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("adamw-lr1e+38-seed0 (exit code 3)", result.stderr)
+        self.assertTrue((self.runs / "grid/bcosw_c-lr0.0005-seed0/report.html").exists())
+
+    def test_wrong_grids_are_refused_before_anything_runs(self) -> None:
+        self.refused(2, "--lrs", *self.grid("--lrs", "a,b"))
+        self.refused(2, "--seeds", *self.grid("--seeds", "0.5"))
+        self.refused(2, "did you mean", *self.grid("--methods", "adamw,bcosw_d"))
+        self.assertFalse(self.runs.exists())
+
+
+class After(TrainTest):
+    def test_sample_report_and_data(self) -> None:
+        self.fine(*self.tiny("a"))
+        run_folder = self.runs / "a"
+        words = ["sample", run_folder, "--prompt", "line", "--count", "30"]
+        text = self.fine(*words)
+        self.assertTrue(text.startswith("line"))
+        self.assertEqual(self.fine(*words), text)
+        self.refused(1, "has none", "sample", self.folder)
+        self.refused(2, "--temperature", *words, "--temperature", "-1")
+        (run_folder / "report.html").unlink()
+        self.assertIn("report.html", self.fine("report", run_folder))
+        self.assertTrue((run_folder / "report.html").exists())
+        self.refused(1, "'/no/such'", "report", "/no/such")
+        self.assertIn("bytes", self.fine("data", "info", self.text))
+        self.refused(2, "--bpe", "data", "tokenize", self.text)
+        self.refused(1, "/no/such", "data", "info", "/no/such")
+
+    def test_the_checkpoint_opens_in_python(self) -> None:
+        from safetensors.numpy import load_file
+
+        self.fine(*self.tiny("a"))
+        newest = sorted((self.runs / "a/checkpoints").glob("step-*"))[-1]
+        weights = load_file(newest / "model.safetensors")
+        self.assertEqual(weights["wte.weight"].shape, (256, 16))
+        self.assertIn("m.wte.weight", " ".join(load_file(newest / "optimizer.safetensors")))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,351 @@
+#include "lab/trainer/trainer.hpp"
+
+#include <ATen/Parallel.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "bcos/executor.hpp"
+#include "engine/error.hpp"
+#include "lab/models/make.hpp"
+#include "lab/trainer/model_optimizer.hpp"
+#include "lab/trainer/task.hpp"
+#include "lab/trainer/weights.hpp"
+#include "tests/engine/expect_error.hpp"
+
+namespace bcos::lab {
+namespace {
+
+namespace fs = std::filesystem;
+using bcos::testing::error_of;
+
+std::string bytes_of_file(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+struct Log : Observer {
+  std::vector<double> losses;
+  std::vector<EvalEvent> evaluations;
+  std::uint64_t bad_steps = 0;
+  void step(const StepEvent& event) override {
+    losses.push_back(event.loss);
+    bad_steps = event.bad_steps;
+  }
+  void evaluation(const EvalEvent& event) override { evaluations.push_back(event); }
+};
+
+struct SaveAtTheEnd : Observer {
+  void boundary(std::uint64_t steps, bool last, Saver& saver) override {
+    if (last && steps > 0) saver.save(false);
+  }
+};
+
+class Training : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("bcos-trainer-" + std::to_string(::getpid()));
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    std::ofstream text(folder_ / "text.txt");
+    for (int i = 0; i < 400; ++i) text << "step " << i * i % 97 << " of a walk\n";
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  Settings gpt() const {
+    Settings s;
+    s.data = (folder_ / "text.txt").string();
+    s.format = "bytes";
+    s.layers = 2;
+    s.width = 16;
+    s.heads = 2;
+    s.context = 16;
+    s.batch = 4;
+    s.steps = 40;
+    s.warmup = 8;
+    s.eval_every = 10;
+    s.eval_batches = 2;
+    return s;
+  }
+
+  /// CIFAR-10's layout with random pixels.
+  Settings images(const std::string& model) const {
+    const fs::path data = folder_ / "cifar";
+    fs::create_directories(data);
+    for (const char* name : {"data_batch_1.bin", "test_batch.bin"}) {
+      std::ofstream file(data / name, std::ios::binary);
+      std::uint32_t state = 1;
+      for (int i = 0; i < 60; ++i) {
+        file.put(static_cast<char>(i % 10));
+        for (int k = 0; k < 3072; ++k) {
+          state = state * 1664525U + 1013904223U;
+          file.put(static_cast<char>(state >> 24U));
+        }
+      }
+    }
+    Settings s;
+    s.data = data.string();
+    s.model = model;
+    s.depth = 8;
+    s.hidden = {8};
+    s.batch = 8;
+    s.steps = 12;
+    s.eval_every = 6;
+    s.eval_batches = 1;
+    return s;
+  }
+
+  /// Trains in a folder of this name; stops after `stop_at` steps if that is not 0.
+  Outcome train_in(const std::string& name, const Settings& settings, std::uint64_t stop_at = 0,
+                   Log* log = nullptr) {
+    const std::string directory = (folder_ / name).string();
+    fs::create_directories(directory);
+    CheckpointStore store(directory + "/checkpoints", 2);
+    SaveAtTheEnd saver;
+    Log own;
+    Log& used = log == nullptr ? own : *log;
+    Observer* const observers[] = {&used, &saver};
+    TrainRequest request;
+    request.settings = settings;
+    request.name = name;
+    request.directory = directory;
+    request.checkpoints = &store;
+    request.observers = observers;
+    const std::size_t before = used.losses.size();
+    request.stop_requested = [&] {
+      return stop_at > 0 && used.losses.size() - before >= stop_at;
+    };
+    return train(request);
+  }
+
+  std::string final_files(const std::string& name) const {
+    std::vector<std::string> complaints;
+    const auto found = latest_checkpoint((folder_ / name / "checkpoints").string(), complaints);
+    if (!found) return {};
+    return bytes_of_file(found->file("model.safetensors")) +
+           bytes_of_file(found->file("optimizer.safetensors"));
+  }
+
+  void expect_resumed_equals_whole(const Settings& settings, std::uint64_t stop_at) {
+    ASSERT_EQ(train_in("whole", settings), Outcome::finished);
+    ASSERT_EQ(train_in("parts", settings, stop_at), Outcome::interrupted);
+    ASSERT_EQ(train_in("parts", settings, 3), Outcome::interrupted);
+    ASSERT_EQ(train_in("parts", settings), Outcome::finished);
+    const std::string whole = final_files("whole");
+    ASSERT_FALSE(whole.empty());
+    EXPECT_TRUE(whole == final_files("parts"));
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Training, OfAGptWithDropoutResumesBitForBit) {
+  Settings settings = gpt();
+  settings.dropout = 0.2;
+  expect_resumed_equals_whole(settings, 23);
+}
+
+TEST_F(Training, WithAccumulationResumesBitForBit) {
+  Settings settings = gpt();
+  settings.total_batch = 3 * 4 * 16;
+  settings.dropout = 0.1;
+  settings.positions = "rotary";
+  settings.steps = 12;
+  settings.warmup = 0;
+  settings.method = "adamw";
+  expect_resumed_equals_whole(settings, 5);
+}
+
+TEST_F(Training, OfAResNetWithAugmentationResumesBitForBit) {
+  expect_resumed_equals_whole(images("resnet"), 5);
+}
+
+TEST_F(Training, IsTheSameTwice) {
+  Log one;
+  Log two;
+  ASSERT_EQ(train_in("one", gpt(), 0, &one), Outcome::finished);
+  ASSERT_EQ(train_in("two", gpt(), 0, &two), Outcome::finished);
+  EXPECT_EQ(one.losses, two.losses);
+  EXPECT_EQ(final_files("one"), final_files("two"));
+  Settings other = gpt();
+  other.seed = 1;
+  Log three;
+  train_in("three", other, 0, &three);
+  EXPECT_NE(one.losses, three.losses);
+}
+
+TEST_F(Training, EvaluatesAtTheFirstTheLastAndEveryStepBetween) {
+  Settings settings = gpt();
+  settings.steps = 25;
+  Log log;
+  train_in("run", settings, 0, &log);
+  std::vector<std::uint64_t> steps;
+  for (const EvalEvent& event : log.evaluations) steps.push_back(event.step);
+  EXPECT_EQ(steps, (std::vector<std::uint64_t>{0, 10, 20, 25}));
+  EXPECT_NEAR(log.evaluations.front().loss, std::log(256.0), 0.1);
+  EXPECT_LT(log.evaluations.back().loss, 4.0);
+}
+
+TEST_F(Training, OfClassifiersReportsTheirAccuracy) {
+  Settings settings = images("mlp");
+  Log log;
+  train_in("run", settings, 0, &log);
+  ASSERT_TRUE(log.evaluations.back().accuracy);
+  EXPECT_GE(*log.evaluations.back().accuracy, 0);
+  EXPECT_LE(*log.evaluations.back().accuracy, 1);
+}
+
+TEST_F(Training, LearnsARepeatingText) {
+  std::ofstream text(folder_ / "text.txt");
+  for (int i = 0; i < 2000; ++i) text << "abcdefgh";
+  text.close();
+  Settings settings = gpt();
+  settings.steps = 150;
+  settings.lr = 0.01;
+  Log log;
+  train_in("run", settings, 0, &log);
+  EXPECT_LT(log.evaluations.back().loss, 0.05);
+}
+
+TEST_F(Training, OnOtherDataIsNotResumed) {
+  Settings settings = gpt();
+  train_in("run", settings, 5);
+  std::ofstream(folder_ / "text.txt", std::ios::app) << "more";
+  EXPECT_NE(error_of([&] { train_in("run", settings); }).find("expected the data"),
+            std::string::npos);
+}
+
+/// Gives NaN at chosen steps.
+class PoisonedTask : public Task {
+ public:
+  PoisonedTask(std::unique_ptr<Task> task, std::uint64_t from, std::uint64_t to)
+      : task_(std::move(task)), from_(from), to_(to) {}
+  std::string described() const override { return task_->described(); }
+  std::string_view unit() const override { return task_->unit(); }
+  ModelOptions model_options() const override { return task_->model_options(); }
+  std::uint64_t steps() const override { return task_->steps(); }
+  std::uint64_t accumulation() const override { return task_->accumulation(); }
+  std::uint64_t units_a_step() const override { return task_->units_a_step(); }
+  torch::Tensor loss(Model& model, std::uint64_t step, std::uint64_t part) override {
+    torch::Tensor loss = task_->loss(model, step, part);
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    if (step >= from_ && step < to_) {
+      for (torch::Tensor& buffer : model.buffers()) {
+        if (buffer.is_floating_point()) buffer.fill_(nan);
+      }
+      return loss * nan;
+    }
+    return loss;
+  }
+  EvalResult evaluate(Model& model) override { return task_->evaluate(model); }
+  nlohmann::ordered_json facts() const override { return task_->facts(); }
+
+ private:
+  std::unique_ptr<Task> task_;
+  std::uint64_t from_;
+  std::uint64_t to_;
+};
+
+TEST_F(Training, ABadStepChangesNothingAndIsCounted) {
+  Settings settings = images("resnet");
+  const std::string directory = (folder_ / "run").string();
+  fs::create_directories(directory);
+  CheckpointStore store(directory + "/checkpoints", 2);
+  Log log;
+  SaveAtTheEnd saver;
+  Observer* const observers[] = {&log, &saver};
+  TrainRequest request{settings, "run", directory, &store, observers};
+  EXPECT_EQ(train_task(request, std::make_unique<PoisonedTask>(make_task(settings), 4, 6)),
+            Outcome::finished);
+  EXPECT_EQ(log.bad_steps, 2U);
+  EXPECT_EQ(log.losses.size(), settings.steps);
+  EXPECT_TRUE(std::isfinite(log.losses.back()));
+  EXPECT_FALSE(final_files("run").empty());
+}
+
+TEST_F(Training, EndsAfterTooManyBadStepsInARow) {
+  const Settings settings = gpt();
+  const std::string directory = (folder_ / "run").string();
+  fs::create_directories(directory);
+  CheckpointStore store(directory + "/checkpoints", 2);
+  Log log;
+  Observer* const observers[] = {&log};
+  TrainRequest request{settings, "run", directory, &store, observers};
+  EXPECT_EQ(train_task(request, std::make_unique<PoisonedTask>(make_task(settings), 7, 100)),
+            Outcome::diverged);
+  EXPECT_EQ(log.losses.size(), 17U);
+}
+
+TEST_F(Training, DoesNotDependOnTheEnginesThreads) {
+  at::set_num_threads(1);
+  const Settings settings = gpt();
+  const auto losses = [&](const Executor& executor) {
+    const auto task = make_task(settings);
+    torch::manual_seed(3);
+    ModelOptions options = task->model_options();
+    options.width = 128;
+    options.heads = 4;
+    const auto model = make_model(options);
+    ModelOptimizer optimizer(*model, settings, executor);
+    std::vector<double> list;
+    for (std::uint64_t step = 0; step < 20; ++step) {
+      model->zero_grad();
+      torch::Tensor loss = task->loss(*model, step, 0);
+      loss.backward();
+      optimizer.step(0.01);
+      list.push_back(loss.item<double>());
+    }
+    return list;
+  };
+  set_default_threads(2);
+  EXPECT_EQ(losses({.threads = 1}), losses({.threads = 2}));
+}
+
+TEST_F(Training, NeverSavesWeightsThatAreNotFinite) {
+  const auto model = make_model(make_task(gpt())->model_options());
+  const std::string path = (folder_ / "w.safetensors").string();
+  save_weights(*model, path);
+  {
+    const torch::NoGradGuard no_grad;
+    model->parameters().front().view(-1)[3] = std::numeric_limits<float>::infinity();
+  }
+  EXPECT_NE(error_of([&] { save_weights(*model, path); }).find("NaN or infinity"),
+            std::string::npos);
+  load_weights(*model, path);
+  EXPECT_TRUE(torch::isfinite(model->parameters().front()).all().item<bool>());
+}
+
+TEST_F(Training, LoadsNoWeightsOfAnotherModel) {
+  const std::string path = (folder_ / "w.safetensors").string();
+  save_weights(*make_model(make_task(gpt())->model_options()), path);
+  Settings wider = gpt();
+  wider.width = 32;
+  const auto model = make_model(make_task(wider)->model_options());
+  const torch::Tensor before = model->parameters().front().clone();
+  EXPECT_NE(error_of([&] { load_weights(*model, path); }).find("expected 'wte.weight' as F32"),
+            std::string::npos);
+  EXPECT_TRUE(torch::equal(before, model->parameters().front()));
+}
+
+TEST_F(Training, WritesTextFromACheckpoint) {
+  Settings settings = gpt();
+  settings.steps = 5;
+  settings.warmup = 0;
+  train_in("run", settings);
+  std::vector<std::string> complaints;
+  SampleRequest request;
+  request.checkpoint =
+      latest_checkpoint((folder_ / "run/checkpoints").string(), complaints)->path;
+  request.prompt = "step";
+  request.count = 20;
+  const std::string text = sample(request);
+  EXPECT_TRUE(text.starts_with("step"));
+  EXPECT_EQ(text.size(), 24U);
+  EXPECT_EQ(sample(request), text);
+}
+
+}  // namespace
+}  // namespace bcos::lab
