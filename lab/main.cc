@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <string_view>
 
@@ -23,6 +24,8 @@ void wait_passively(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // A file that grows too large is an error to report, not a reason to die.
+  std::signal(SIGXFSZ, SIG_IGN);
   wait_passively(argc, argv);
   bcos::lab::Program program;
   for (const auto& add : bcos::lab::kCommands) add(program);

@@ -1,15 +1,15 @@
 """Writes lab/data/unicode_ranges.inc: the code points of Unicode's categories L and N.
 
-    python3 tools/unicode_ranges.py > lab/data/unicode_ranges.inc
+python3 tools/unicode_ranges.py > lab/data/unicode_ranges.inc
 """
 
 import sys
 import unicodedata
 
 
-def ranges(category):
+def ranges(category: str) -> list[list[int]]:
     """Every [first, last] of code points whose category begins with this letter."""
-    found = []
+    found: list[list[int]] = []
     for code in range(sys.maxunicode + 1):
         if unicodedata.category(chr(code))[0] != category:
             continue
@@ -20,7 +20,7 @@ def ranges(category):
     return found
 
 
-def table(name, category):
+def table(name: str, category: str) -> None:
     print(f"constexpr CodeRange {name}[] = {{")
     line = "   "
     for first, last in ranges(category):

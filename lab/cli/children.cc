@@ -23,6 +23,7 @@ Child::Child(const std::vector<std::string>& arguments, const std::string& log) 
   std::vector<std::string> words = {"bcos"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   posix_spawn_file_actions_t actions;

@@ -125,7 +125,6 @@ class Runner {
     const std::size_t at = next_++;
     Settings cell = cells_[at];
     if (is_finished(cell)) return say(at, "  (finished before)");
-    const std::string directory = cell.out + "/" + cell.name;
     fs::create_directories(cell.out);
     const std::string config = fmt::format("{}/{}.toml", cell.out, cell.name);
     write_text(config, to_toml(cell));
@@ -171,6 +170,7 @@ void run(const Options& options) {
   const auto failed = Runner(cells, jobs, options.quiet).run();
 
   std::vector<RunRecord> records;
+  records.reserve(cells.size());
   for (const Settings& cell : cells) records.push_back(read_run(cell.out + "/" + cell.name));
   const std::string page = base.out + "/report.html";
   write_page(page, compare_page(name, records));

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 
 #include "engine/error.hpp"
@@ -49,7 +50,13 @@ void run(const Options& options) {
   request.temperature = options.temperature.value_or(request.temperature);
   request.top_k = options.top_k.value_or(request.top_k);
   request.seed = options.seed.value_or(request.seed);
-  print("{}\n", sample(request));
+  std::string text = sample(request);
+  if (terminal().present) {
+    // A model of bytes may write what a terminal obeys.
+    std::ranges::replace_if(
+        text, [](char c) { return c != '\n' && c != '\t' && c >= 0 && c < ' '; }, '?');
+  }
+  print("{}\n", text);
 }
 
 }  // namespace

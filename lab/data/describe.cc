@@ -45,6 +45,7 @@ FileDescription describe_tokens(const DataFile& file) {
 
 std::string histogram(const std::map<int, std::uint64_t>& counts) {
   std::vector<std::string> parts;
+  parts.reserve(counts.size());
   for (const auto& [label, count] : counts) parts.push_back(fmt::format("{}: {}", label, count));
   return fmt::format("{}", fmt::join(parts, ", "));
 }

@@ -33,6 +33,7 @@ std::vector<std::uint64_t> declared_sizes(std::string_view beginning, const std:
                4 + 4 * rank, path, beginning.size());
   }
   std::vector<std::uint64_t> sizes;
+  sizes.reserve(rank);
   for (std::size_t i = 0; i < rank; ++i) sizes.push_back(big_endian(beginning, 4 + 4 * i));
   return sizes;
 }
@@ -91,6 +92,7 @@ std::vector<std::string> names_of(const std::string& folder, int classes) {
             "Sandal",      "Shirt",   "Sneaker",  "Bag",   "Ankle boot"};
   }
   std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(classes));
   for (int i = 0; i < classes; ++i) names.push_back(std::to_string(i));
   return names;
 }

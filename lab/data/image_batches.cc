@@ -37,7 +37,7 @@ struct Change {
 Change drawn(const Augment& augment, Random random) {
   Change change;
   if (augment.crop_padding > 0) {
-    const auto places = static_cast<std::uint64_t>(2 * augment.crop_padding + 1);
+    const auto places = 2 * static_cast<std::uint64_t>(augment.crop_padding) + 1;
     change.down = static_cast<int>(random.below(places)) - augment.crop_padding;
     change.right = static_cast<int>(random.below(places)) - augment.crop_padding;
   }

@@ -136,7 +136,8 @@ function addCharts() {
 // Final loss against learning rate: a line through the means of each method, and a dot a run.
 function addSweep(parent) {
   const groups = data.groups.filter((group) => group.lr > 0 && group.final !== null);
-  if (new Set(groups.map((group) => group.lr)).size < 2) return;
+  const swept = (method) => groups.filter((group) => group.method === method).length > 1;
+  if (!data.methods.some(swept)) return;
   const curves = [];
   data.methods.forEach((method, index) => {
     const own = groups.filter((group) => group.method === method);

@@ -77,6 +77,7 @@ std::vector<std::pair<std::string, std::string>> read_settings(const std::string
     return std::pair(setting.where.line, setting.where.column);
   });
   std::vector<std::pair<std::string, std::string>> settings;
+  settings.reserve(found.size());
   for (Setting& setting : found) {
     settings.emplace_back(std::move(setting.key), std::move(setting.value));
   }

@@ -22,9 +22,10 @@ std::string facts_text(const RunFacts& f) {
   text += fmt::format("method  {} at lr {:g}: {} of state; AdamW keeps {}\n", f.method, f.lr,
                       human_bytes(f.state_bytes), human_bytes(f.adamw_state_bytes));
   text +=
-      fmt::format("step    {} {}s = {} in {} part{}; {} steps{}\n", f.units_a_step, f.unit,
-                  f.units_a_step / f.accumulation, f.accumulation, f.accumulation == 1 ? "" : "s",
-                  f.steps, f.first_step > 0 ? fmt::format(", {} done", f.first_step) : "");
+      fmt::format("batch   {} {}s a step: {} part{} of {}\n", f.units_a_step, f.unit,
+                  f.accumulation, f.accumulation == 1 ? "" : "s", f.units_a_step / f.accumulation);
+  text += fmt::format("steps   {}{}\n", f.steps,
+                      f.first_step > 0 ? fmt::format(", {} of them done", f.first_step) : "");
   return text;
 }
 

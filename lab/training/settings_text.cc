@@ -173,7 +173,7 @@ Settings settings_from_toml(Settings base, const std::string& text, const std::s
 std::string to_toml(const Settings& settings) {
   std::string text;
   for (const Field& field : fields()) {
-    const std::string value = text_of(settings, field);
+    std::string value = text_of(settings, field);
     const bool absent =
         value.empty() && std::holds_alternative<std::optional<double> Settings::*>(field.member);
     if (absent) continue;

@@ -115,9 +115,7 @@ class Training : public ::testing::Test {
     request.checkpoints = &store;
     request.observers = observers;
     const std::size_t before = used.losses.size();
-    request.stop_requested = [&] {
-      return stop_at > 0 && used.losses.size() - before >= stop_at;
-    };
+    request.stop_requested = [&] { return stop_at > 0 && used.losses.size() - before >= stop_at; };
     return train(request);
   }
 
@@ -180,6 +178,7 @@ TEST_F(Training, IsTheSameTwice) {
 TEST_F(Training, EvaluatesAtTheFirstTheLastAndEveryStepBetween) {
   Settings settings = gpt();
   settings.steps = 25;
+  settings.lr = 0.02;
   Log log;
   train_in("run", settings, 0, &log);
   std::vector<std::uint64_t> steps;
@@ -234,7 +233,7 @@ class PoisonedTask : public Task {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     if (step >= from_ && step < to_) {
       for (torch::Tensor& buffer : model.buffers()) {
-        if (buffer.is_floating_point()) buffer.fill_(nan);
+        if (buffer.is_floating_point()) buffer.variable_data().fill_(nan);
       }
       return loss * nan;
     }
@@ -337,8 +336,7 @@ TEST_F(Training, WritesTextFromACheckpoint) {
   train_in("run", settings);
   std::vector<std::string> complaints;
   SampleRequest request;
-  request.checkpoint =
-      latest_checkpoint((folder_ / "run/checkpoints").string(), complaints)->path;
+  request.checkpoint = latest_checkpoint((folder_ / "run/checkpoints").string(), complaints)->path;
   request.prompt = "step";
   request.count = 20;
   const std::string text = sample(request);
