@@ -1,6 +1,5 @@
 #include "lab/cli/children.hpp"
 
-#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,23 +18,19 @@ int code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 +
 
 }  // namespace
 
-Child::Child(const std::vector<std::string>& arguments, const std::string& log) {
+Child::Child(const std::vector<std::string>& arguments) {
   std::vector<std::string> words = {"bcos"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  if (!log.empty()) {
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(),
-                                     O_WRONLY | O_CREAT | O_APPEND, 0666);
-    posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-  }
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   const int error =
-      posix_spawn(&pid_, "/proc/self/exe", &actions, nullptr, pointers.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
+      posix_spawn(&pid_, "/proc/self/exe", nullptr, &attributes, pointers.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   if (error != 0) {
     pid_ = -1;
     throw fail(ErrorCode::io, "spawn", "expected to start `bcos {}` but received '{}'",

@@ -8,12 +8,12 @@
 
 namespace bcos::lab {
 
-/// A process of this same program.
+/// A process of this same program, in a process group of its own: Ctrl-C reaches it only through
+/// send(), once.
 class Child {
  public:
-  /// Starts it with these arguments. Its standard output goes to `log` if one is given. Throws
-  /// Error(io).
-  explicit Child(const std::vector<std::string>& arguments, const std::string& log = "");
+  /// Starts it with these arguments. Throws Error(io).
+  explicit Child(const std::vector<std::string>& arguments);
   /// Ends it if it still runs.
   ~Child();
   Child(Child&& other) noexcept;

@@ -37,6 +37,17 @@ bool locale_is_utf8() {
   return false;
 }
 
+Terminal terminal_at(int descriptor) {
+  Terminal result;
+  result.present = isatty(descriptor) == 1;
+  result.colour =
+      result.present && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
+  result.unicode = locale_is_utf8();
+  winsize size{};
+  if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) result.columns = size.ws_col;
+  return result;
+}
+
 }  // namespace
 
 void write_out(std::string_view text) {
@@ -47,16 +58,8 @@ void flush_out() {
   if (std::fflush(stdout) != 0) throw_write_error(errno);
 }
 
-Terminal terminal() {
-  Terminal result;
-  result.present = isatty(STDOUT_FILENO) == 1;
-  result.colour =
-      result.present && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
-  result.unicode = locale_is_utf8();
-  winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) result.columns = size.ws_col;
-  return result;
-}
+Terminal terminal() { return terminal_at(STDOUT_FILENO); }
+Terminal error_terminal() { return terminal_at(STDERR_FILENO); }
 
 std::string coloured(std::string_view text, Colour colour, const Terminal& where) {
   if (!where.colour) return std::string(text);

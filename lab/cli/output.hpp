@@ -20,14 +20,15 @@ void print(fmt::format_string<Args...> format, Args&&... args) {
   write_out(fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// What standard output can show.
+/// What a stream can show.
 struct Terminal {
   bool present = false;  ///< it is a terminal
   bool colour = false;   ///< a terminal, and neither NO_COLOR nor TERM=dumb says no
   bool unicode = false;  ///< the locale is UTF-8
   int columns = 80;
 };
-Terminal terminal();
+Terminal terminal();        ///< of standard output
+Terminal error_terminal();  ///< of standard error
 
 enum class Colour { red = 31, green = 32, cyan = 36 };
 

@@ -1,6 +1,5 @@
 #include "lab/cli/progress.hpp"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,18 +34,13 @@ void write_to_terminal(std::string_view text) {
   }
 }
 
+/// A dumb terminal has no way to redraw a line.
 Terminal look_at_standard_error() {
   const char* term = std::getenv("TERM");
-  const char* no_colour = std::getenv("NO_COLOR");
-  Terminal result;
-  result.present = ::isatty(STDERR_FILENO) == 1 && term != nullptr && *term != '\0' &&
-                   std::string_view(term) != "dumb";
-  result.colour = result.present && (no_colour == nullptr || *no_colour == '\0');
-  result.unicode = terminal().unicode;
-  winsize size{};
-  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-    result.columns = size.ws_col;
-  }
+  Terminal result = error_terminal();
+  result.present =
+      result.present && term != nullptr && *term != '\0' && std::string_view(term) != "dumb";
+  result.colour = result.colour && result.present;
   return result;
 }
 

@@ -4,7 +4,9 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <thread>
 
@@ -14,6 +16,7 @@
 #include "lab/cli/files.hpp"
 #include "lab/cli/options.hpp"
 #include "lab/cli/output.hpp"
+#include "lab/cli/progress.hpp"
 #include "lab/cli/signals.hpp"
 #include "lab/cli/usage.hpp"
 #include "lab/commands/commands.hpp"
@@ -83,6 +86,17 @@ bool is_finished(const Settings& cell) {
   return parse_json(read_text(path), path).value("outcome", "") == "finished";
 }
 
+/// The step of the last line of a run's metrics, 0 if there is none yet.
+std::uint64_t last_step(const std::string& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return 0;
+  constexpr std::streamoff kTail = 1024;
+  file.seekg(std::max<std::streamoff>(0, static_cast<std::streamoff>(file.tellg()) - kTail));
+  const std::string tail(std::istreambuf_iterator<char>(file), {});
+  const std::size_t at = tail.rfind("{\"s\":");
+  return at == std::string::npos ? 0 : std::strtoull(tail.c_str() + at + 5, nullptr, 10);
+}
+
 /// Runs the cells in processes of their own: one that fails does not take the others along.
 class Runner {
  public:
@@ -92,6 +106,9 @@ class Runner {
   /// The cells that did not end well, with their codes.
   std::vector<std::pair<std::string, int>> run() {
     const SignalWatch signals;
+    // A run that has the terminal to itself draws its own bar.
+    std::optional<Progress> bar;
+    if (jobs_ > 1 && !quiet_) bar.emplace(all_steps());
     while (true) {
       while (next_ < cells_.size() && running_.size() < jobs_ && signals.received() == 0) start();
       if (running_.empty()) break;
@@ -100,8 +117,10 @@ class Runner {
         told_ = true;
       }
       reap();
+      if (bar) bar->update(steps_done(), fmt::format("{} of {} runs", ended_, cells_.size()));
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
+    if (bar) bar->finish();
     if (signals.received() != 0) {
       if (!quiet_) print("saved; the same command goes on from here\n");
       throw Ended{signals.received() == SIGINT ? kInterrupted : kFine, ""};
@@ -121,10 +140,35 @@ class Runner {
     flush_out();
   }
 
+  std::uint64_t all_steps() const {
+    std::uint64_t steps = 0;
+    for (const Settings& cell : cells_) steps += cell.steps;
+    return steps;
+  }
+
+  /// Classifiers count epochs; then the bar counts runs as if they had `steps`.
+  std::uint64_t steps_done() const {
+    std::uint64_t steps = 0;
+    for (std::size_t i = 0; i < next_; ++i) {
+      const bool runs =
+          std::ranges::any_of(running_, [&](const Running& r) { return r.cell == i; });
+      if (!runs) {
+        steps += cells_[i].steps;
+      } else if (cells_[i].epochs == 0) {
+        steps += std::min(cells_[i].steps,
+                          last_step(cells_[i].out + "/" + cells_[i].name + "/metrics.jsonl"));
+      }
+    }
+    return steps;
+  }
+
   void start() {
     const std::size_t at = next_++;
     Settings cell = cells_[at];
-    if (is_finished(cell)) return say(at, "  (finished before)");
+    if (is_finished(cell)) {
+      ++ended_;
+      return say(at, "  (finished before)");
+    }
     fs::create_directories(cell.out);
     const std::string config = fmt::format("{}/{}.toml", cell.out, cell.name);
     write_text(config, to_toml(cell));
@@ -139,6 +183,7 @@ class Runner {
       const auto code = running_[i].child.ended();
       if (!code) continue;
       const std::size_t cell = running_[i].cell;
+      ++ended_;
       if (*code != kFine && !told_) failed_.emplace_back(cells_[cell].name, *code);
       if (jobs_ > 1) say(cell, *code == kFine ? "  done" : fmt::format("  exit code {}", *code));
       running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -149,6 +194,7 @@ class Runner {
   std::uint64_t jobs_;
   bool quiet_;
   std::size_t next_ = 0;
+  std::size_t ended_ = 0;
   bool told_ = false;
   std::vector<Running> running_;
   std::vector<std::pair<std::string, int>> failed_;

@@ -20,6 +20,7 @@ struct Options {
   std::optional<std::uint64_t> seed;
   std::string which = "best";
   std::string exported;
+  std::string bpe;
 };
 
 std::string checkpoint_of(const Options& options) {
@@ -45,6 +46,7 @@ void run(const Options& options) {
   }
   SampleRequest request;
   request.checkpoint = checkpoint;
+  request.bpe = options.bpe;
   request.prompt = options.prompt;
   request.count = options.count.value_or(request.count);
   request.temperature = options.temperature.value_or(request.temperature);
@@ -76,6 +78,8 @@ void add_sample(Program& program) {
   add_whole(app, "--top-k", options->top_k, "of the k likeliest tokens; 0: of all (0)");
   add_whole(app, "--seed", options->seed, "of the drawing (0)");
   add_choice(app, "--checkpoint", options->which, {"best", "latest"}, "which checkpoint (best)");
+  add_text(app, "--bpe", "FOLDER", options->bpe,
+           "GPT-2's encoder.json and vocab.bpe, for a model trained on token files");
   add_text(app, "--export", "FILE", options->exported,
            "write the weights under Hugging Face's GPT-2 names instead");
 }

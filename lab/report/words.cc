@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lab/cli/human.hpp"
+
 namespace bcos::lab {
 namespace {
 
@@ -69,15 +71,7 @@ std::string ms_text(double ms) {
 }
 
 std::string bytes_text(double bytes) {
-  if (!std::isfinite(bytes)) return kNothing;
-  constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB", "PB"};
-  std::size_t unit = 0;
-  // 999.5 would be shown as 1000.
-  while (bytes >= 999.5 && unit + 1 < std::size(kUnits)) {
-    bytes /= 1000;
-    ++unit;
-  }
-  return fmt::format("{:.{}f} {}", bytes, unit > 0 && bytes < 9.95 ? 1 : 0, kUnits[unit]);
+  return std::isfinite(bytes) ? human_bytes(bytes) : kNothing;
 }
 
 std::string number_text(double number) {

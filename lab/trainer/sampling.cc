@@ -36,6 +36,7 @@ Trained load_gpt(const std::string& path) {
 
 std::string sampled(const SampleRequest& request) {
   Trained trained = load_gpt(request.checkpoint);
+  if (!request.bpe.empty()) trained.vocabulary = Vocabulary::bpe(Bpe::open(request.bpe));
   const std::string prompt = request.prompt.empty() ? "\n" : request.prompt;
   const std::vector<std::uint32_t> ids = trained.vocabulary.encode(prompt);
   const std::vector<std::int64_t> tokens(ids.begin(), ids.end());

@@ -29,6 +29,7 @@ Outcome train(const TrainRequest& request);
 
 struct SampleRequest {
   std::string checkpoint;  ///< a step directory
+  std::string bpe;         ///< GPT-2's folder, for a model of bare tokens
   std::string prompt;
   std::uint64_t count = 500;
   double temperature = 0.8;

@@ -11,9 +11,9 @@ namespace bcos::lab {
 
 /// The observers of a run. Each is made here and known to nobody else.
 
-/// run.json at the beginning and the end, and a line of metrics.jsonl for every step and
-/// evaluation.
-std::unique_ptr<Observer> metrics_observer(RunDirectory& directory);
+/// config.toml once the run begins (one whose data cannot be opened leaves none behind), run.json
+/// at the beginning and the end, and a line of metrics.jsonl for every step and evaluation.
+std::unique_ptr<Observer> metrics_observer(RunDirectory& directory, std::string config);
 
 /// TensorBoard event files in the run's folder.
 std::unique_ptr<Observer> tensorboard_observer();

@@ -29,9 +29,11 @@ std::string_view name_of(Outcome outcome) {
 /// Keys are those of llm.c's log where it has them.
 class MetricsObserver : public Observer {
  public:
-  explicit MetricsObserver(RunDirectory& directory) : directory_(directory) {}
+  MetricsObserver(RunDirectory& directory, std::string config)
+      : directory_(directory), config_(std::move(config)) {}
 
   void begin(const RunFacts& facts) override {
+    directory_.write_config(config_);
     facts_ = to_json(facts);
     facts_["started"] = now();
     facts_["outcome"] = "running";
@@ -61,6 +63,7 @@ class MetricsObserver : public Observer {
 
  private:
   RunDirectory& directory_;
+  std::string config_;
   ordered_json facts_;
 };
 
@@ -110,8 +113,8 @@ class CheckpointObserver : public Observer {
 
 }  // namespace
 
-std::unique_ptr<Observer> metrics_observer(RunDirectory& directory) {
-  return std::make_unique<MetricsObserver>(directory);
+std::unique_ptr<Observer> metrics_observer(RunDirectory& directory, std::string config) {
+  return std::make_unique<MetricsObserver>(directory, std::move(config));
 }
 std::unique_ptr<Observer> tensorboard_observer() { return std::make_unique<TensorBoardObserver>(); }
 std::unique_ptr<Observer> checkpoint_observer(std::uint64_t every) {

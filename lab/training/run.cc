@@ -91,13 +91,12 @@ RunResult run_training(const Settings& settings, const RunOptions& options) {
   }
   if (begun) check_same_settings(settings, path);
   if (begun && is_finished(path, settings)) return {Outcome::finished, path, 0, false};
-  directory.write_config(to_toml(settings));
 
   CheckpointStore checkpoints(path + "/checkpoints", static_cast<int>(settings.keep));
   const std::uint64_t every =
       settings.checkpoint_every > 0 ? settings.checkpoint_every : settings.eval_every;
   std::vector<std::unique_ptr<Observer>> observers;
-  observers.push_back(metrics_observer(directory));
+  observers.push_back(metrics_observer(directory, to_toml(settings)));
   observers.push_back(tensorboard_observer());
   observers.push_back(console_observer(options.voice, settings.log_every));
   observers.push_back(checkpoint_observer(every));

@@ -289,6 +289,26 @@ class Compare(TrainTest):
         self.assertIn("adamw-lr1e+38-seed0 (exit code 3)", result.stderr)
         self.assertTrue((self.runs / "grid/bcosw_c-lr0.0005-seed0/report.html").exists())
 
+    def test_ctrl_c_saves_what_runs(self) -> None:
+        process = subprocess.Popen(
+            [*PROGRAM, *self.grid("--steps", "100000")],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment(),
+            start_new_session=True,
+        )
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith(b"step    21/"):
+                os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+                break
+        rest, errors = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, errors), (130, b""))
+        self.assertIn(b"the same command goes on", rest)
+        cell = self.runs / "grid/adamw-lr0.002-seed0"
+        self.assertEqual(json.loads((cell / "run.json").read_text())["outcome"], "interrupted")
+        self.assertTrue(list((cell / "checkpoints").glob("step-*")))
+
     def test_wrong_grids_are_refused_before_anything_runs(self) -> None:
         self.refused(2, "--lrs", *self.grid("--lrs", "a,b"))
         self.refused(2, "--seeds", *self.grid("--seeds", "0.5"))
