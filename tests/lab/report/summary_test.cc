@@ -185,8 +185,8 @@ TEST(Words, ShowNumbersAsPeopleReadThem) {
   EXPECT_EQ(loss_text(Spread{1.5, 0}), "1.500 ± 0.000");
   EXPECT_EQ(bytes_text(444000), "444 kB");
   EXPECT_EQ(bytes_text(999), "999 B");
-  EXPECT_EQ(bytes_text(999600), "1.0 MB");
-  EXPECT_EQ(bytes_text(1.5e9), "1.5 GB");
+  EXPECT_EQ(bytes_text(999600), "1.00 MB");
+  EXPECT_EQ(bytes_text(1.5e9), "1.50 GB");
   EXPECT_EQ(count_text(1234567), "1,234,567");
   EXPECT_EQ(count_text(123), "123");
   EXPECT_EQ(count_text(0.5), "0.5");
