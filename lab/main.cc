@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
 
 #include "lab/cli/program.hpp"
@@ -9,16 +10,21 @@
 
 namespace {
 
+/// What needs LibTorch runs in the program beside this one that is linked with it: it takes long to
+/// load, and the other commands must not wait for it. Without that program this one goes on, and
+/// its command says what is missing.
+///
 /// torch's OpenMP spins while it waits, which stalls a machine that does anything else, and reads
-/// how to wait before main(): so the program starts once more with that said.
-void wait_passively(int argc, char** argv) {
-  constexpr const char* kPolicy = "OMP_WAIT_POLICY";
-  if (argc < 2 || std::getenv(kPolicy) != nullptr) return;
-  for (const std::string_view command : {"train", "compare", "sample"}) {
-    if (command != argv[1]) continue;
-    setenv(kPolicy, "passive", 1);
-    execv("/proc/self/exe", argv);
-  }
+/// how to wait before main(): so that is said here.
+void go_on_with_torch(int argc, char** argv) {
+  namespace fs = std::filesystem;
+  const std::string_view command = argc < 2 ? "" : argv[1];
+  if (command != "train" && command != "sample") return;
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (error || self.filename() == "bcos-torch") return;
+  setenv("OMP_WAIT_POLICY", "passive", 0);
+  execv((self.parent_path() / "bcos-torch").c_str(), argv);
 }
 
 }  // namespace
@@ -26,7 +32,7 @@ void wait_passively(int argc, char** argv) {
 int main(int argc, char** argv) {
   // A file that grows too large is an error to report, not a reason to die.
   std::signal(SIGXFSZ, SIG_IGN);
-  wait_passively(argc, argv);
+  go_on_with_torch(argc, argv);
   bcos::lab::Program program;
   for (const auto& add : bcos::lab::kCommands) add(program);
   return program.run(argc, argv);

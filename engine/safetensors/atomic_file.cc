@@ -114,11 +114,7 @@ void AtomicFile::commit() {
 }
 
 Error AtomicFile::error(std::string_view operation, int code) const {
-  if (code == ENOSPC || code == EDQUOT || code == EFBIG) {
-    return io_error(function_, operation, code, path_,
-                    fmt::format(": {} bytes are needed in all", bytes_));
-  }
-  return io_error(function_, operation, code, path_);
+  return write_error(function_, operation, code, path_, bytes_);
 }
 
 }  // namespace bcos::safetensors

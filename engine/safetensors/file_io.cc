@@ -60,6 +60,13 @@ Error io_error(std::string_view function, std::string_view operation, int code,
               std::generic_category().message(code), advice);
 }
 
+Error write_error(std::string_view function, std::string_view operation, int code,
+                  std::string_view path, std::uint64_t bytes) {
+  const bool full = code == ENOSPC || code == EDQUOT || code == EFBIG;
+  return io_error(function, operation, code, path,
+                  full ? fmt::format(": {} bytes are needed", bytes) : std::string());
+}
+
 void check_path(std::string_view function, const std::string& path) {
   if (path.empty()) throw fail(function, "expected a path but received an empty one");
   if (path.find('\0') != std::string::npos) {

@@ -52,6 +52,10 @@ Descriptor open_descriptor(const std::string& path, int flags, mode_t mode = 0);
 Error io_error(std::string_view function, std::string_view operation, int code,
                std::string_view path, std::string_view advice = {});
 
+/// The same for a write; where the disk is full it says how many bytes are needed.
+Error write_error(std::string_view function, std::string_view operation, int code,
+                  std::string_view path, std::uint64_t bytes);
+
 /// Refuses an empty path and one with a NUL, which the system would take for another path.
 void check_path(std::string_view function, const std::string& path);
 

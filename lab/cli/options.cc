@@ -37,6 +37,22 @@ Target known_target(std::string_view command, std::string_view source, std::stri
 std::optional<double> real_of(std::string_view text) { return parsed<double>(text); }
 std::optional<std::uint64_t> whole_of(std::string_view text) { return parsed<std::uint64_t>(text); }
 
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, at), text.size());
+    parts.emplace_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+std::string option_of(std::string_view field) {
+  std::string name(field);
+  std::ranges::replace(name, '_', '-');
+  return "--" + name;
+}
+
 CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string& kind,
                        const std::string& help, std::function<void(const std::string&)> read) {
   const auto accept = [&app, name, read = std::move(read)](const std::vector<std::string>& values) {

@@ -19,6 +19,25 @@ namespace bcos::lab {
 std::optional<double> real_of(std::string_view text);
 std::optional<std::uint64_t> whole_of(std::string_view text);
 
+/// The parts between separators; an empty text has one empty part.
+std::vector<std::string> split(std::string_view text, char separator);
+
+/// "a,b,c" read part by part, or nothing if a part is not what `read` accepts.
+template <class Read>
+auto list_of(std::string_view text, Read read)
+    -> std::optional<std::vector<typename decltype(read(text))::value_type>> {
+  std::vector<typename decltype(read(text))::value_type> list;
+  for (const std::string& part : split(text, ',')) {
+    const auto value = read(part);
+    if (!value) return std::nullopt;
+    list.push_back(*value);
+  }
+  return list;
+}
+
+/// The option of a field: "--alpha-max" of "alpha_max".
+std::string option_of(std::string_view field);
+
 /// An option with one value; `read` is given its text. `kind` stands for the value in the help.
 CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string& kind,
                        const std::string& help, std::function<void(const std::string&)> read);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -24,9 +23,9 @@
 #include "lab/report/page.hpp"
 #include "lab/report/text.hpp"
 #include "lab/report/words.hpp"
-#include "lab/trainer/trainer.hpp"
 #include "lab/training/grid.hpp"
 #include "lab/training/presets.hpp"
+#include "lab/training/run.hpp"
 
 namespace bcos::lab {
 namespace {
@@ -43,47 +42,27 @@ struct Options {
   bool quiet = false;
 };
 
-std::vector<double> reals_of(const std::string& option, const std::string& text) {
-  std::vector<double> list;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(',', at), text.size());
-    const auto value = real_of(text.substr(at, end - at));
-    if (!value) {
-      throw misuse("compare", "expected {} as numbers a,b,c but received '{}'", option, text);
-    }
-    list.push_back(*value);
-    at = end + 1;
-  }
-  return list;
+/// Numbers of an option; none if it was not given.
+template <class Read>
+auto numbers_of(std::string_view option, const std::string& text, Read read) {
+  if (text.empty()) return typename decltype(list_of(text, read))::value_type();
+  const auto list = list_of(text, read);
+  if (!list) throw misuse("compare", "expected {} as a,b,c but received '{}'", option, text);
+  return *list;
 }
 
 GridOptions grid_options_of(const Options& options, const Settings& base) {
   GridOptions grid;
   if (!base.preset.empty()) grid.methods = preset_of(base.preset).methods;
   if (!options.methods.empty()) grid.methods = options.methods;
-  grid.lrs = reals_of("--lrs", options.lrs);
-  grid.adamw_lrs = reals_of("--adamw-lrs", options.adamw_lrs);
-  if (!options.seeds.empty()) {
-    grid.seeds.clear();
-    for (const double seed : reals_of("--seeds", options.seeds)) {
-      if (seed < 0 || seed != std::floor(seed)) {
-        throw misuse("compare", "expected --seeds as whole numbers but received '{}'",
-                     options.seeds);
-      }
-      grid.seeds.push_back(static_cast<std::uint64_t>(seed));
-    }
-  }
+  grid.lrs = numbers_of("--lrs", options.lrs, real_of);
+  grid.adamw_lrs = numbers_of("--adamw-lrs", options.adamw_lrs, real_of);
+  if (!options.seeds.empty()) grid.seeds = numbers_of("--seeds", options.seeds, whole_of);
   return grid;
 }
 
 std::string label_of(const Settings& cell) {
   return fmt::format("{}  lr {:g}  seed {}", cell.method, *cell.lr, cell.seed);
-}
-
-bool is_finished(const Settings& cell) {
-  const std::string path = cell.out + "/" + cell.name + "/run.json";
-  if (!fs::exists(path)) return false;
-  return parse_json(read_text(path), path).value("outcome", "") == "finished";
 }
 
 /// The step of the last line of a run's metrics, 0 if there is none yet.
@@ -155,8 +134,7 @@ class Runner {
       if (!runs) {
         steps += cells_[i].steps;
       } else if (cells_[i].epochs == 0) {
-        steps += std::min(cells_[i].steps,
-                          last_step(cells_[i].out + "/" + cells_[i].name + "/metrics.jsonl"));
+        steps += std::min(cells_[i].steps, last_step(directory_of(cells_[i]) + "/metrics.jsonl"));
       }
     }
     return steps;
@@ -164,7 +142,7 @@ class Runner {
 
   void start() {
     const std::size_t at = next_++;
-    Settings cell = cells_[at];
+    const Settings& cell = cells_[at];
     if (is_finished(cell)) {
       ++ended_;
       return say(at, "  (finished before)");
@@ -200,6 +178,12 @@ class Runner {
   std::vector<std::pair<std::string, int>> failed_;
 };
 
+Error unfinished(const std::vector<std::pair<std::string, int>>& failed, std::size_t cells) {
+  return fail("compare",
+              "expected every run to finish but {} of {} did not, first {} (exit code {})",
+              failed.size(), cells, failed.front().first, failed.front().second);
+}
+
 void run(const Options& options) {
   Settings base = settings_of(options.settings);
   const std::string name = !base.name.empty()    ? base.name
@@ -212,23 +196,22 @@ void run(const Options& options) {
     base.threads = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(default_threads()) / jobs);
   }
   const std::vector<Settings> cells = grid_of(base, grid_options_of(options, base));
-  if (!can_train()) train({});  // says what is missing
   const auto failed = Runner(cells, jobs, options.quiet).run();
 
+  // A run that could not begin has nothing to show; its own message said why.
   std::vector<RunRecord> records;
   records.reserve(cells.size());
-  for (const Settings& cell : cells) records.push_back(read_run(cell.out + "/" + cell.name));
+  for (const Settings& cell : cells) {
+    if (has_begun(cell)) records.push_back(read_run(directory_of(cell)));
+  }
+  if (records.empty()) throw unfinished(failed, cells.size());
   const std::string page = base.out + "/report.html";
   write_page(page, compare_page(name, records));
   const Comparison comparison = compare_runs(records);
   if (!options.quiet) {
     print("\n{}\n{}\nsee {}\n", comparison_text(comparison), comparison_verdict(comparison), page);
   }
-  if (!failed.empty()) {
-    throw fail("compare",
-               "expected every run to finish but {} of {} did not, first {} (exit code {})",
-               failed.size(), cells.size(), failed.front().first, failed.front().second);
-  }
+  if (!failed.empty()) throw unfinished(failed, cells.size());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "lab/commands/line_plot.hpp"
+#include "lab/report/html.hpp"
 
 namespace bcos::lab {
 namespace {
@@ -22,26 +23,6 @@ constexpr const char* kStyle =
     " .grid { stroke: #e4e4e4 }"
     " .axis { stroke: #666 }"
     " .curve { fill: none; stroke: #2563a8; stroke-width: 2; stroke-linejoin: round }";
-
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
 
 std::string cut(const std::string& title) {
   return title.size() <= kLongestTitle ? title : title.substr(0, kLongestTitle - 3) + "...";
@@ -65,7 +46,7 @@ class Picture {
   }
   void text(double x, double y, const char* anchor, std::string_view words, const char* more = "") {
     out_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}>{}</text>\n", x, y,
-                        anchor, more, escaped(words));
+                        anchor, more, html_text(words));
   }
   void curve(const std::vector<LinePlot::Point>& points) {
     out_ += "<polyline class=\"curve\" points=\"";
@@ -115,7 +96,7 @@ std::string svg_of(const LinePlot& plot) {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
       "viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\">\n<title>{2}</title>\n<style>{3}</style>\n"
       "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n{4}</svg>\n",
-      kWidth, kHeight, escaped(plot.title), kStyle, picture.elements());
+      kWidth, kHeight, html_text(plot.title), kStyle, picture.elements());
 }
 
 }  // namespace bcos::lab

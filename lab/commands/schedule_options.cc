@@ -19,11 +19,6 @@ using nlohmann::ordered_json;
 
 constexpr std::string_view kCommand = "schedule";
 
-std::string option_of(std::string key) {
-  std::ranges::replace(key, '_', '-');
-  return "--" + key;
-}
-
 bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 /// The engine speaks of fields, the user wrote options: "expected --total >= 1 ...".
@@ -42,18 +37,11 @@ std::string with_option_names(const std::string& message) {
 }
 
 std::vector<std::uint64_t> milestones_of(const std::string& text) {
-  std::vector<std::uint64_t> list;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', at), text.size());
-    const auto step = whole_of(text.substr(at, comma - at));
-    if (!step) {
-      throw misuse(kCommand, "expected --milestones as whole numbers a,b,c but received '{}'",
-                   text);
-    }
-    list.push_back(*step);
-    at = comma + 1;
+  const auto list = list_of(text, whole_of);
+  if (!list) {
+    throw misuse(kCommand, "expected --milestones as whole numbers a,b,c but received '{}'", text);
   }
-  return list;
+  return *list;
 }
 
 /// Adds the option of a field whose text `parse` turns into a value or nothing.

@@ -10,12 +10,6 @@
 namespace bcos::lab {
 namespace {
 
-std::string option_of(std::string_view key) {
-  std::string name(key);
-  std::ranges::replace(name, '_', '-');
-  return "--" + name;
-}
-
 std::string help_of(const Field& field) {
   const std::string usual = text_of(Settings{}, field);
   return usual.empty() ? std::string(field.help) : fmt::format("{} ({})", field.help, usual);

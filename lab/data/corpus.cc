@@ -34,7 +34,10 @@ void check(const TextOptions& options) {
                options.val_fraction);
   }
   if (options.format == "bpe" && options.bpe.empty()) {
-    throw fail(kWhere, "expected the folder with encoder.json and vocab.bpe for format bpe");
+    throw fail(
+        kWhere,
+        "expected the folder with encoder.json and vocab.bpe for format bpe but received none: "
+        "--bpe FOLDER");
   }
 }
 

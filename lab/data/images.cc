@@ -78,7 +78,10 @@ std::string folder_of(const ImageOptions& options) {
                "dataset-fashion-mnist",
                folder);
   }
-  throw fail(ErrorCode::io, kWhere, "expected a folder of images but received '{}'", folder);
+  throw fail(ErrorCode::io, kWhere,
+             "expected a folder of images but received '{}', which is {}: --data FOLDER with IDX "
+             "files, CIFAR's, or train/ and val/ with a folder a class",
+             folder, path_exists(folder) ? "a file" : "not there");
 }
 
 std::string format_of(const ImageOptions& options, const std::string& folder) {

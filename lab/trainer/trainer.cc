@@ -190,7 +190,7 @@ StepEvent Training::step() {
   event.step = done_;
   event.lr = alpha_at(schedule_, done_);
   buffers_.remember();
-  for (torch::Tensor& p : model_->parameters()) p.mutable_grad().reset();
+  model_->zero_grad();
   const std::uint64_t parts = task_->accumulation();
   for (std::uint64_t part = 0; part < parts; ++part) {
     seed_torch(settings_.seed, done_, part);
@@ -246,8 +246,6 @@ Outcome Training::run() {
 }
 
 }  // namespace
-
-bool can_train() { return true; }
 
 Outcome train(const TrainRequest& request) {
   if (request.settings.threads > 0) {

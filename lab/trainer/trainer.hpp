@@ -43,7 +43,4 @@ std::string sample(const SampleRequest& request);
 /// The weights of a trained GPT in Hugging Face's names, for other programs.
 void export_gpt2(const std::string& checkpoint, const std::string& path);
 
-/// Whether this program was built with LibTorch; the functions above throw if not.
-bool can_train();
-
 }  // namespace bcos::lab

@@ -19,6 +19,5 @@ std::string sample(const SampleRequest& /*request*/) { throw missing("sample"); 
 void export_gpt2(const std::string& /*checkpoint*/, const std::string& /*path*/) {
   throw missing("sample");
 }
-bool can_train() { return false; }
 
 }  // namespace bcos::lab

@@ -116,13 +116,6 @@ std::size_t write_all(const Descriptor& file, std::string_view data) {
   return done;
 }
 
-Error write_error(std::string_view function, std::string_view operation, int code,
-                  std::string_view path, std::uint64_t bytes) {
-  const bool full = code == ENOSPC || code == EDQUOT || code == EFBIG;
-  return io_error(function, operation, code, path,
-                  full ? fmt::format(": {} bytes are needed", bytes) : std::string());
-}
-
 std::string parent_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   if (slash == std::string::npos) return ".";

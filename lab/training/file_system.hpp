@@ -49,10 +49,6 @@ std::uint64_t free_bytes(std::string_view function, const std::string& path);
 /// errno says why.
 std::size_t write_all(const safetensors::Descriptor& file, std::string_view data);
 
-/// safetensors::io_error, with the number of bytes where the disk is full.
-Error write_error(std::string_view function, std::string_view operation, int code,
-                  std::string_view path, std::uint64_t bytes);
-
 /// "a/b" of "a/b/c", "." of "c".
 std::string parent_of(const std::string& path);
 

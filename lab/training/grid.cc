@@ -4,20 +4,11 @@
 
 #include <set>
 
+#include "lab/cli/options.hpp"
 #include "lab/cli/usage.hpp"
 
 namespace bcos::lab {
 namespace {
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(separator, at), text.size());
-    parts.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return parts;
-}
 
 /// The base with a method and the settings that are its own.
 Settings with_method(Settings settings, const std::string& text) {

@@ -42,14 +42,6 @@ void check_same_settings(const Settings& now, const std::string& directory) {
   }
 }
 
-bool is_finished(const std::string& directory, const Settings& settings) {
-  const std::string path = directory + "/run.json";
-  if (!fs::exists(path)) return false;
-  const Json facts = parse_json(read_text(path), path);
-  if (facts.value("outcome", "") != "finished") return false;
-  return settings.epochs > 0 || facts.value("steps_done", std::uint64_t{0}) >= settings.steps;
-}
-
 /// The run that is there goes to the first free "<name>.old-<k>".
 void put_aside(const std::string& directory) {
   if (!fs::exists(directory)) return;
@@ -77,20 +69,31 @@ std::string name_of(const Settings& settings) {
   return fmt::format("{}-{}-lr{:g}-seed{}", what, settings.method, lr_of(settings), settings.seed);
 }
 
+std::string directory_of(const Settings& settings) {
+  return settings.out + "/" + name_of(settings);
+}
+
+bool has_begun(const Settings& settings) {
+  return fs::exists(directory_of(settings) + "/config.toml");
+}
+
+bool is_finished(const Settings& settings) {
+  if (!has_begun(settings)) return false;
+  const std::string directory = directory_of(settings);
+  check_same_settings(settings, directory);
+  const std::string path = directory + "/run.json";
+  return fs::exists(path) && parse_json(read_text(path), path).value("outcome", "") == "finished";
+}
+
 RunResult run_training(const Settings& settings, const RunOptions& options) {
   validate(settings);
-  const std::string name = name_of(settings);
-  const std::string path = settings.out + "/" + name;
+  const std::string path = directory_of(settings);
   if (options.fresh) put_aside(path);
   std::error_code ignored;
   fs::create_directories(settings.out, ignored);
-  RunDirectory directory = RunDirectory::open(path);
-  const bool begun = fs::exists(path + "/config.toml");
-  if (options.resume && !begun) {
-    throw fail("train", "expected a run to resume but there is none in '{}'", path);
-  }
-  if (begun) check_same_settings(settings, path);
-  if (begun && is_finished(path, settings)) return {Outcome::finished, path, 0, false};
+  RunDirectory directory =
+      RunDirectory::open(path, options.resume ? Expected::a_run : Expected::anything);
+  if (is_finished(settings)) return {Outcome::finished, path, 0, false};
 
   CheckpointStore checkpoints(path + "/checkpoints", static_cast<int>(settings.keep));
   const std::uint64_t every =
@@ -105,7 +108,7 @@ RunResult run_training(const Settings& settings, const RunOptions& options) {
   const SignalWatch signals;
   TrainRequest request;
   request.settings = settings;
-  request.name = name;
+  request.name = name_of(settings);
   request.directory = path;
   request.checkpoints = &checkpoints;
   request.observers = list;

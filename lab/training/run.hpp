@@ -24,6 +24,14 @@ struct RunResult {
 /// The name of a run: as given, or made of what tells it from others.
 std::string name_of(const Settings& settings);
 
+std::string directory_of(const Settings& settings);
+
+/// Whether there is a run of these settings' name that has come as far as its first step.
+bool has_begun(const Settings& settings);
+
+/// Whether it has come to its end. Throws UsageError if it has other settings.
+bool is_finished(const Settings& settings);
+
 /// One run in its directory, from the beginning or from its latest checkpoint. Throws UsageError if
 /// the directory holds a run with other settings.
 RunResult run_training(const Settings& settings, const RunOptions& options);

@@ -24,6 +24,7 @@ using safetensors::Descriptor;
 using safetensors::io_error;
 using safetensors::open_descriptor;
 using safetensors::system_calls;
+using safetensors::write_error;
 
 constexpr std::string_view kOwnerBegins = "process ";
 /// An owner writes its name just after it has the lock: so long may it take.
@@ -136,7 +137,9 @@ RunDirectory RunDirectory::open(const std::string& given, Expected expected) {
   if (expected != Expected::a_run) {
     make_with_parent(path);
   } else if (!exists(path)) {
-    throw fail(ErrorCode::io, "run", "expected a run directory but '{}' is missing", path);
+    throw fail(ErrorCode::io, "run",
+               "expected a run to go on with but there is none in its place: '{}' is missing",
+               path);
   }
   Descriptor lock = take_lock(path);
   sign_lock(lock, path + "/lock");
@@ -160,7 +163,8 @@ std::string RunDirectory::file(std::string_view name) const {
 
 void RunDirectory::check(Expected expected) const {
   if (expected == Expected::a_run && !exists(file("config.toml"))) {
-    throw fail(ErrorCode::mismatch, "run", "expected a run in '{}' but it has no config.toml",
+    throw fail(ErrorCode::mismatch, "run",
+               "expected a run to go on with but there is none in '{}': it has no config.toml",
                path_);
   }
   if (expected != Expected::nothing) return;

@@ -44,15 +44,8 @@ std::optional<bool> truth_of(std::string_view text) {
 }
 
 std::optional<std::vector<std::uint64_t>> wholes_of(std::string_view text) {
-  std::vector<std::uint64_t> list;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    const auto value = whole_of(text.substr(0, comma));
-    if (!value) return std::nullopt;
-    list.push_back(*value);
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
-  return list;
+  if (text.empty()) return std::vector<std::uint64_t>();
+  return list_of(text, whole_of);
 }
 
 std::string toml_string(std::string_view text) {
@@ -66,10 +59,6 @@ std::string toml_string(std::string_view text) {
 
 /// The text that a flag would have had for a value of a TOML file.
 std::string flag_text(const toml::node& node, const Field& field) {
-  const auto wrong_type = [&] {
-    return misuse(kWhere, "expected {} as {} but received a TOML {}", field.key, words_of(field),
-                  fmt::format("{}", static_cast<int>(node.type())));
-  };
   const bool is_text = std::holds_alternative<std::string Settings::*>(field.member);
   const bool is_truth = std::holds_alternative<bool Settings::*>(field.member);
   if (const auto* text = node.as_string()) {
@@ -93,7 +82,7 @@ std::string flag_text(const toml::node& node, const Field& field) {
     }
     return fmt::format("{}", fmt::join(items, ","));
   }
-  throw wrong_type();
+  throw wrong(field, "something else");
 }
 
 }  // namespace

@@ -150,7 +150,8 @@ void EventFile::flush() {
   const std::size_t written = write_all(file_, pending_);
   const int code = errno;
   pending_.erase(0, written);
-  if (written < wanted) throw write_error("tensorboard", "write", code, path_, wanted - written);
+  if (written < wanted)
+    throw safetensors::write_error("tensorboard", "write", code, path_, wanted - written);
 }
 
 }  // namespace bcos::lab

@@ -33,6 +33,10 @@ install_prefix() {
   "$1" --install "$2" --prefix "$work/prefix"
   library_dir >/dev/null
   [[ -f $work/prefix/include/bcos/version.h ]] || die "no headers in $work/prefix/include"
+  "$work/prefix/bin/bcos" targets >/dev/null || die "the installed command does not run"
+  if [[ -x $work/prefix/bin/bcos-torch ]]; then
+    "$work/prefix/bin/bcos" train --presets >/dev/null || die "the installed trainer does not run"
+  fi
 }
 
 by_find_package() {

@@ -91,6 +91,16 @@ class TrainTest(unittest.TestCase):
         self.assertRegex(result.stderr, r"\Abcos: \[[a-z_:]+\] [^\n]+\n\Z")
         self.assertIn(words, result.stderr)
 
+    def kill_in_the_middle(self, arguments: list[str]) -> None:
+        with subprocess.Popen(
+            [*PROGRAM, *arguments], stdout=subprocess.PIPE, env=environment()
+        ) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if line.startswith(b"step    51/"):
+                    process.kill()
+                    break
+
     def last_weights(self, name: str) -> bytes:
         steps = sorted((self.runs / name / "checkpoints").glob("step-*"))
         return (steps[-1] / "model.safetensors").read_bytes()
@@ -172,26 +182,12 @@ class Train(TrainTest):
     def test_a_killed_run_goes_on(self) -> None:
         self.fine(*self.tiny("whole", "--steps", "300", "-q"))
         arguments = self.tiny("cut", "--steps", "300")
-        with subprocess.Popen(
-            [*PROGRAM, *arguments], stdout=subprocess.PIPE, env=environment()
-        ) as process:
-            assert process.stdout is not None
-            for line in process.stdout:
-                if line.startswith(b"step    51/"):
-                    process.kill()
-                    break
+        self.kill_in_the_middle(arguments)
         self.assertIn("goes on from step", self.fine(*arguments))
         self.assertEqual(self.last_weights("whole"), self.last_weights("cut"))
 
     def test_a_damaged_checkpoint_is_passed_over(self) -> None:
-        with subprocess.Popen(
-            [*PROGRAM, *self.tiny("a", "--steps", "300")], stdout=subprocess.PIPE, env=environment()
-        ) as process:
-            assert process.stdout is not None
-            for line in process.stdout:
-                if line.startswith(b"step    51/"):
-                    process.kill()
-                    break
+        self.kill_in_the_middle(self.tiny("a", "--steps", "300"))
         newest = sorted((self.runs / "a/checkpoints").glob("step-*"))[-1]
         weights = bytearray((newest / "model.safetensors").read_bytes())
         weights[-5] ^= 1
@@ -216,6 +212,19 @@ class Train(TrainTest):
             first.kill()
             first.communicate()
 
+    def test_torch_waits_passively(self) -> None:
+        bare = {k: v for k, v in environment().items() if k != "OMP_WAIT_POLICY"}
+        with subprocess.Popen(
+            [*PROGRAM, *self.tiny("a", "--steps", "100000")], stdout=subprocess.PIPE, env=bare
+        ) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if line.startswith(b"step "):
+                    break
+            said = Path(f"/proc/{process.pid}/environ").read_bytes()
+            process.kill()
+        self.assertIn(b"OMP_WAIT_POLICY=passive", said)
+
     def test_divergence_has_its_own_code(self) -> None:
         result = run(*self.tiny("a", "--lr", "1e38", "--clip", "0", "--warmup", "0"))
         self.assertEqual(result.returncode, 3, result.stderr)
@@ -228,7 +237,8 @@ class Train(TrainTest):
         self.refused(2, "did you mean 'bcosw_c'?", *self.tiny("a", "--method", "bcosw_cc"))
         self.refused(1, "/no/such/file", *self.tiny("a", "--val", "/no/such/file"))
         self.refused(1, "/no/such.txt", *self.tiny("a", "--data", "/no/such.txt"))
-        self.refused(1, "none in", *self.tiny("new", "--resume"))
+        self.refused(1, "there is none in", *self.tiny("new", "--resume"))
+        self.assertFalse((self.runs / "new").exists())
         config = self.folder / "wrong.toml"
         config.write_text("stepz = 3\n")
         self.refused(2, "did you mean 'steps'?", "train", "--config", config)
@@ -309,6 +319,16 @@ class Compare(TrainTest):
         self.assertEqual(json.loads((cell / "run.json").read_text())["outcome"], "interrupted")
         self.assertTrue(list((cell / "checkpoints").glob("step-*")))
 
+    def test_runs_that_cannot_begin_say_why(self) -> None:
+        result = run(*self.grid("--data", "/no/such.txt"))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("/no/such.txt", result.stderr)
+        self.assertIn("2 of 2 did not", result.stderr)
+
+    def test_other_settings_are_not_taken_for_finished(self) -> None:
+        self.fine(*self.grid("-q"))
+        self.refused(2, "steps = '30'", *self.grid("--steps", "40"))
+
     def test_wrong_grids_are_refused_before_anything_runs(self) -> None:
         self.refused(2, "--lrs", *self.grid("--lrs", "a,b"))
         self.refused(2, "--seeds", *self.grid("--seeds", "0.5"))
@@ -316,7 +336,32 @@ class Compare(TrainTest):
         self.assertFalse(self.runs.exists())
 
 
+def write_bpe(folder: Path, merges: list[str]) -> None:
+    """GPT-2's two files with these merges alone."""
+    plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    letters = {byte: chr(byte) for byte in plain}
+    for byte in range(256):
+        letters.setdefault(byte, chr(256 + len(letters) - len(plain)))
+    pieces = [letters[byte] for byte in (*plain, *(b for b in range(256) if b not in plain))]
+    pieces += [merge.replace(" ", "") for merge in merges] + ["<|endoftext|>"]
+    folder.mkdir()
+    (folder / "encoder.json").write_text(json.dumps({piece: i for i, piece in enumerate(pieces)}))
+    (folder / "vocab.bpe").write_text("\n".join(["#version: 0.2", *merges, ""]))
+
+
 class After(TrainTest):
+    def test_text_becomes_token_files_that_train(self) -> None:
+        bpe = self.folder / "bpe"
+        write_bpe(bpe, ["l i", "li n", "lin e"])
+        prefix = self.folder / "tokens"
+        page = self.fine("data", "tokenize", self.text, "--bpe", bpe, "--out", prefix)
+        self.assertIn(f"wrote {prefix}_train.bin", page)
+        self.assertIn("llm.c", self.fine("data", "info", f"{prefix}_train.bin"))
+        files = ("--data", f"{prefix}_train.bin", "--val", f"{prefix}_val.bin", "--format")
+        self.fine(*self.tiny("a", *files, "tokens", "--vocab-size", "260", "-q"))
+        words = ["sample", self.runs / "a", "--bpe", bpe, "--prompt", "line", "--count", "5"]
+        self.assertTrue(self.fine(*words).startswith("line"))
+
     def test_sample_report_and_data(self) -> None:
         self.fine(*self.tiny("a"))
         run_folder = self.runs / "a"
