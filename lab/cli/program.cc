@@ -111,7 +111,10 @@ Program::Program() : app_("The BCOS family of optimizers: check, explain and ins
 
 CLI::App& Program::add(const std::string& name, const std::string& summary,
                        const std::vector<std::string>& examples, std::function<void()> run) {
-  CLI::App& command = *app_.add_subcommand(name, summary);
+  const std::size_t space = name.rfind(' ');
+  const bool nested = space != std::string::npos;
+  CLI::App& parent = nested ? *app_.get_subcommand(name.substr(0, space)) : app_;
+  CLI::App& command = *parent.add_subcommand(nested ? name.substr(space + 1) : name, summary);
   command.group("Commands");
   std::string footer = examples.size() == 1 ? "Example:\n" : "Examples:\n";
   for (const std::string& example : examples) footer += "  " + example + "\n";
@@ -123,7 +126,9 @@ CLI::App& Program::add(const std::string& name, const std::string& summary,
 std::vector<std::string> Program::command_names() const {
   std::vector<std::string> names;
   names.reserve(runs_.size());
-  for (const auto& [name, run] : runs_) names.push_back(name);
+  for (const auto& [name, run] : runs_) {
+    if (name.find(' ') == std::string::npos) names.push_back(name);
+  }
   return names;
 }
 
@@ -133,7 +138,19 @@ std::string Program::help_of(const std::string& name) const {
     throw misuse("help", "expected a command but received '{}'; did you mean '{}'?", name,
                  nearest_of(name, command_names()));
   }
-  return help_text(*app_.get_subcommand(name), "bcos " + name, 28);
+  const CLI::App* app = &app_;
+  for (const std::string& word : split(name, ' ')) app = app->get_subcommand(word);
+  return help_text(*app, "bcos " + name, 28);
+}
+
+std::string Program::chosen() const {
+  std::string name;
+  for (auto parsed = app_.get_subcommands(); !parsed.empty();
+       parsed = parsed.front()->get_subcommands()) {
+    if (!name.empty()) name += ' ';
+    name += parsed.front()->get_name();
+  }
+  return name;
 }
 
 void Program::add_help() {
@@ -145,20 +162,15 @@ void Program::add_help() {
 
 void Program::parse_and_run(int argc, const char* const* argv) {
   std::string command;
-  const auto note_command = [&] {
-    const auto parsed = app_.get_subcommands();
-    command = parsed.empty() ? std::string() : parsed.front()->get_name();
-  };
   try {
     app_.parse(argc, argv);
-    note_command();
+    command = chosen();
   } catch (const CLI::CallForHelp&) {
-    note_command();
-    return write_out(help_of(command));
+    return write_out(help_of(chosen()));
   } catch (const CLI::CallForVersion&) {
     return write_out("bcos " BCOS_VERSION_STRING "\n");
   } catch (const CLI::ParseError& error) {
-    note_command();
+    command = chosen();
     refuse_extras(app_, command_names());
     throw reworded(error, command.empty() ? "bcos" : command);
   }

@@ -22,8 +22,9 @@ class Program {
  public:
   Program();
 
-  /// A command; the caller adds its options to what this returns. `run` is called when the command
-  /// line has been read, and throws UsageError or Error when it cannot do its work.
+  /// A command, or one of a command's own ("theory list", after "theory"); the caller adds its
+  /// options to what this returns. `run` is called when the command line has been read, and throws
+  /// UsageError or Error when it cannot do its work.
   CLI::App& add(const std::string& name, const std::string& summary,
                 const std::vector<std::string>& examples, std::function<void()> run);
 
@@ -35,6 +36,8 @@ class Program {
   void parse_and_run(int argc, const char* const* argv);
   void add_help();
   std::string help_of(const std::string& name) const;
+  /// The command that the line named, its own command included; empty if none.
+  std::string chosen() const;
   std::vector<std::string> command_names() const;
 
   CLI::App app_;

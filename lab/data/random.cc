@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "engine/error.hpp"
+#include "lab/random/philox.hpp"
 
 namespace bcos::lab {
 namespace {
@@ -25,18 +26,6 @@ constexpr std::uint64_t mixed(std::uint64_t value) {
 }
 
 }  // namespace
-
-std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
-                                    std::array<std::uint32_t, 2> key) {
-  for (int round = 0; round < 10; ++round) {
-    const std::uint64_t a = std::uint64_t{0xd2511f53} * counter[0];
-    const std::uint64_t b = std::uint64_t{0xcd9e8d57} * counter[2];
-    counter = {high(b) ^ counter[1] ^ key[0], low(b), high(a) ^ counter[3] ^ key[1], low(a)};
-    key[0] += 0x9e3779b9;
-    key[1] += 0xbb67ae85;
-  }
-  return counter;
-}
 
 std::uint64_t stream_of(Draw draw, std::uint64_t step, std::uint64_t part) {
   if (step >> kStepBits != 0 || part >> kPartBits != 0) {

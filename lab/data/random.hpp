@@ -5,10 +5,6 @@
 
 namespace bcos::lab {
 
-/// Philox4x32-10 (Salmon et al., 2011): ten rounds on a counter of 128 bits under a key of 64.
-std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
-                                    std::array<std::uint32_t, 2> key);
-
 /// What random numbers are drawn for; a part of the stream, so that uses never share numbers.
 enum class Draw : std::uint64_t { token_rows = 1, augmentation = 2, epoch_order = 3 };
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bcos/error.hpp"
+#include "lab/random/philox.hpp"
 
 namespace bcos::lab {
 namespace {

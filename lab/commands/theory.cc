@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <memory>
+
+#include "lab/cli/options.hpp"
+#include "lab/cli/output.hpp"
+#include "lab/cli/progress.hpp"
+#include "lab/cli/usage.hpp"
+#include "lab/commands/commands.hpp"
+#include "lab/theory/results.hpp"
+
+namespace bcos::lab {
+namespace {
+
+using theory::Claim;
+using theory::Result;
+
+struct Options {
+  std::vector<std::string> ids;
+  bool quick = false;
+  bool full = false;
+  bool mutants = false;
+  bool verbose = false;
+};
+
+std::vector<const Claim*> chosen_claims(const std::vector<std::string>& ids) {
+  std::vector<const Claim*> chosen;
+  if (ids.empty()) {
+    for (const Claim& claim : theory::claims()) chosen.push_back(&claim);
+  }
+  for (const std::string& id : ids) {
+    chosen.push_back(as_usage([&] { return &theory::claim_by_id(id); }));
+  }
+  return chosen;
+}
+
+std::vector<Result> run_all(const std::vector<const Claim*>& claims, theory::RunOptions options) {
+  std::vector<Result> results;
+  Progress progress(claims.size());
+  options.stage = [&](const Claim& claim, const std::string& what) {
+    progress.update(results.size(), fmt::format("{} {} {}", claim.id, claim.title, what));
+  };
+  for (const Claim* claim : claims) results.push_back(run_claim(*claim, options));
+  progress.update(results.size(), "");
+  progress.finish();
+  return results;
+}
+
+void run(const Options& options) {
+  const auto claims = chosen_claims(options.ids);
+  const theory::RunOptions how{.full = options.full, .mutants = options.mutants};
+  const std::vector<Result> results = run_all(claims, how);
+  write_out(results_table(results));
+  if (options.verbose) {
+    for (const Result& result : results) print("\n{}\n{}", result.claim->id, checks_text(result));
+  }
+  if (options.mutants) print("\n{}", mutants_text(results));
+  const auto failed = std::ranges::count_if(results, [](const Result& r) { return !r.pass(); });
+  if (failed > 0) {
+    throw fail("theory", "expected every claim to hold but {} of {} did not", failed,
+               results.size());
+  }
+  print("\nall {} claims hold\n", results.size());
+}
+
+void list() {
+  for (const Claim& claim : theory::claims()) {
+    print("{}  {} ({})\n    {}\n", claim.id, claim.title, claim.name, claim.statement);
+    for (const std::string& erratum : claim.errata) print("    {}\n", erratum);
+    for (const std::string& mutant : claim.mutants) print("    mutant: {}\n", mutant);
+  }
+}
+
+}  // namespace
+
+void add_theory(Program& program) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& app = program.add(
+      "theory", "Check the claims of the paper by running them",
+      {"bcos theory", "bcos theory T5 T14 -v", "bcos theory --full --mutants", "bcos theory list"},
+      [options] { run(*options); });
+  app.add_option("CLAIM", options->ids, "T1 to T20 (all)")->type_name("");
+  app.add_flag("--full", options->full, "replicates and horizons of the specification: minutes");
+  app.add_flag("--quick", options->quick, "fewer of them, under a minute (the default)")
+      ->excludes("--full");
+  app.add_flag("--mutants", options->mutants,
+               "also put a wrong formula into each claim, and show that it is caught");
+  app.add_flag("-v,--verbose", options->verbose, "every check of every claim");
+  add_threads(app);
+  program.add("theory list", "What each claim says", {"bcos theory list"}, [] { list(); });
+}
+
+}  // namespace bcos::lab

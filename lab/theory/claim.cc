@@ -1,0 +1,40 @@
+#include "lab/theory/claim.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+
+#include "engine/error.hpp"
+#include "engine/nearest.hpp"
+
+namespace bcos::theory {
+namespace {
+
+std::vector<Claim>& registry() {
+  static std::vector<Claim> claims;
+  return claims;
+}
+
+int number_of(const Claim& claim) { return std::atoi(claim.id.c_str() + 1); }
+
+}  // namespace
+
+RegisterClaim::RegisterClaim(Claim claim) {
+  auto& all = registry();
+  all.insert(std::ranges::upper_bound(all, number_of(claim), {}, number_of), std::move(claim));
+}
+
+std::span<const Claim> claims() { return registry(); }
+
+const Claim& claim_by_id(std::string id) {
+  std::ranges::transform(id, id.begin(), [](unsigned char c) { return std::toupper(c); });
+  std::vector<std::string_view> ids;
+  for (const Claim& claim : registry()) {
+    if (claim.id == id) return claim;
+    ids.push_back(claim.id);
+  }
+  throw fail("theory", "expected a claim in T1..T20 but received '{}': did you mean '{}'?", id,
+             nearest(id, ids));
+}
+
+}  // namespace bcos::theory

@@ -1,0 +1,92 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "lab/theory/claim.hpp"
+#include "lab/theory/problem.hpp"
+
+namespace bcos::theory {
+namespace {
+
+/// E|x - gamma d - x_*|^2 - |x - x_*|^2 of one block, from its moments.
+double change(double gamma, double aim, double second) {
+  return -2 * gamma * aim + gamma * gamma * second;
+}
+
+/// The points to look at: where the problem starts, and others near and far from it.
+std::vector<Vector> points_of(const Problem& problem, std::uint64_t key, std::size_t count) {
+  std::vector<Vector> points = {problem.start()};
+  for (std::size_t i = 1; i < count; ++i) {
+    Noise noise(key, i, 0);
+    Vector x = problem.start();
+    const double scale = std::pow(10, -2 + 3 * noise.uniform());
+    for (double& value : x) value += scale * noise.normal();
+    points.push_back(std::move(x));
+  }
+  return points;
+}
+
+/// The worst over all points and blocks, of one problem.
+struct Worst {
+  double decrease = 0;   ///< relative difference of the decrease and its formula
+  double beaten = 0;     ///< by how much a stepsize next to gammahat is better, relatively
+  double simplified = 0; ///< relative difference of the two simplified stepsizes
+};
+
+void look(Worst& worst, double aim, double mean2, double second, const Setup& setup) {
+  const double gammahat = aim / setup.right(second, mean2);
+  const double best = change(gammahat, aim, second);
+  const double formula = -aim * aim / second;
+  worst.decrease = std::max(worst.decrease, std::abs(best - formula) / std::abs(formula));
+  for (const double factor : {1 - 1e-3, 1 + 1e-3}) {
+    const double beaten = (best - change(gammahat * factor, aim, second)) / std::abs(formula);
+    worst.beaten = std::max(worst.beaten, beaten);
+  }
+  const double sif = mean2 / second;
+  const double one = std::sqrt(mean2) / second;
+  const double other = std::sqrt(sif) / std::sqrt(second);
+  worst.simplified = std::max(worst.simplified, std::abs(one - other) / one);
+}
+
+void run(const Setup& setup, Findings& findings) {
+  const std::size_t count = setup.scaled<std::size_t>(200, 1000);
+  for (const NamedProblem& named : problems()) {
+    const auto problem = named.make();
+    const auto target = problem->target(0);
+    const std::size_t size = problem->block_size();
+    if (!target) continue;
+    Worst worst;
+    for (const Vector& x : points_of(*problem, key_of("T1/" + named.id), count)) {
+      Vector mean(problem->size());
+      Vector second(problem->blocks());
+      if (!problem->moments(x, mean, second)) break;
+      const Vector e = minus(x, *target);
+      for (std::size_t k = 0; k < problem->blocks(); ++k) {
+        const ConstSpan mean_k = ConstSpan(mean).subspan(k * size, size);
+        const double aim = dot(ConstSpan(e).subspan(k * size, size), mean_k);
+        if (aim != 0) look(worst, aim, squared_norm(mean_k), second[k], setup);
+      }
+    }
+    if (worst.simplified == 0 && worst.decrease == 0) continue;
+    findings.equal(fmt::format("{}: decrease = <e,Ed>^2 / E|d|^2, worst relative error", named.id),
+                   {worst.decrease}, 0);
+    findings.at_most(fmt::format("{}: no stepsize 0.1 % away is better", named.id), {worst.beaten},
+                     0);
+    findings.equal(fmt::format("{}: |Ed| / E|d|^2 = sqrt(rho) / sqrt(E|d|^2)", named.id),
+                   {worst.simplified}, 0);
+  }
+}
+
+const RegisterClaim registered{
+    {.id = "T1",
+     .name = "Section 2.1",
+     .title = "optimal stepsizes",
+     .statement = "gamma_k = <x_k - x_*k, E d_k> / E|d_k|^2 minimises the expected distance after "
+                  "one step, which falls by the sum of <x_k - x_*k, E d_k>^2 / E|d_k|^2; replacing "
+                  "the distance by alpha gives alpha sqrt(rho_k) / sqrt(E|d_k|^2).",
+     .mutants = {"|E d|^2 in the place of E|d|^2"},
+     .run = run}};
+
+}  // namespace
+}  // namespace bcos::theory

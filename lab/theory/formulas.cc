@@ -1,0 +1,43 @@
+#include "lab/theory/formulas.hpp"
+
+namespace bcos::theory {
+
+double b_star(const Problem& problem, double lambda, ConstSpan target) {
+  return static_cast<double>(problem.blocks()) + lambda * lambda * squared_norm(target) +
+         2 * lambda * sum_of_norms(target, problem.block_size());
+}
+
+double one_step_distance(const Problem& problem, ConstSpan x, double alpha, double lambda,
+                         ConstSpan target) {
+  const Vector phi = phi_of(problem, x);
+  const double keep = 1 - alpha * lambda;
+  const double noise = static_cast<double>(problem.blocks()) +
+                       lambda * lambda * squared_norm(target) + 2 * lambda * dot(target, phi);
+  return keep * keep * squared_distance(x, target) -
+         2 * alpha * keep * aiming_margin(problem, x, lambda, target) + alpha * alpha * noise;
+}
+
+double one_step_bound(double squared_distance, double alpha, double lambda, double b_star) {
+  const double keep = 1 - alpha * lambda;
+  return keep * keep * squared_distance + alpha * alpha * b_star;
+}
+
+double aiming_margin(const Problem& problem, ConstSpan x, double lambda, ConstSpan target) {
+  const Vector e = minus(x, target);
+  return dot(e, phi_of(problem, x)) + lambda * dot(e, target);
+}
+
+Vector bound_recursion(const Stepsizes& stepsizes, double lambda, double b_star, double d0,
+                       std::span<const std::uint64_t> times) {
+  Vector bounds;
+  bounds.reserve(times.size());
+  double bound = d0;
+  std::uint64_t t = 0;
+  for (const std::uint64_t time : times) {
+    for (; t < time; ++t) bound = one_step_bound(bound, stepsizes.at(t), lambda, b_star);
+    bounds.push_back(bound);
+  }
+  return bounds;
+}
+
+}  // namespace bcos::theory

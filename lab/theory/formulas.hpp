@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+
+#include "lab/theory/problem.hpp"
+#include "lab/theory/simulation.hpp"
+
+/// The paper's formulas, each once.
+namespace bcos::theory {
+
+/// B_* = m + lambda^2 |x_*|^2 + 2 lambda sum_k |x_{*,k}|, m the number of blocks.
+double b_star(const Problem& problem, double lambda, ConstSpan target);
+
+/// E_t|x_{t+1} - x_*|^2 of the conceptual method from x, exactly.
+double one_step_distance(const Problem& problem, ConstSpan x, double alpha, double lambda,
+                         ConstSpan target);
+
+/// (1 - alpha lambda)^2 |e|^2 + alpha^2 B_*: the one-step bound.
+double one_step_bound(double squared_distance, double alpha, double lambda, double b_star);
+
+/// <x - x_*, phi(x) + lambda x_*>.
+double aiming_margin(const Problem& problem, ConstSpan x, double lambda, ConstSpan target);
+
+/// R_0 = D_0, R_{t+1} = (1 - alpha_t lambda)^2 R_t + alpha_t^2 B_*, at `times` (increasing).
+Vector bound_recursion(const Stepsizes& stepsizes, double lambda, double b_star, double d0,
+                       std::span<const std::uint64_t> times);
+
+}  // namespace bcos::theory

@@ -1,0 +1,75 @@
+#include "lab/theory/problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/error.hpp"
+#include "engine/nearest.hpp"
+
+namespace bcos::theory {
+namespace {
+
+std::vector<NamedProblem>& registry() {
+  static std::vector<NamedProblem> problems;
+  return problems;
+}
+
+}  // namespace
+
+RegisterProblem::RegisterProblem(NamedProblem problem) {
+  auto& all = registry();
+  all.insert(std::ranges::upper_bound(all, problem.id, {}, &NamedProblem::id), std::move(problem));
+}
+
+std::span<const NamedProblem> problems() { return registry(); }
+
+const NamedProblem& problem_by_id(const std::string& id) {
+  std::vector<std::string_view> ids;
+  for (const NamedProblem& problem : registry()) {
+    if (problem.id == id) return problem;
+    ids.push_back(problem.id);
+  }
+  throw fail("theory", "expected a problem but received '{}': did you mean '{}'?", id,
+             nearest(id, ids));
+}
+
+Vector phi_of(const Problem& problem, ConstSpan x) {
+  Vector phi(problem.size());
+  Vector second(problem.blocks());
+  problem.moments(x, phi, second);
+  for (std::size_t i = 0; i < phi.size(); ++i) {
+    const double size = std::sqrt(second[i / problem.block_size()]);
+    phi[i] = phi[i] == 0 ? 0 : phi[i] / size;
+  }
+  return phi;
+}
+
+double dot(ConstSpan a, ConstSpan b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+double squared_norm(ConstSpan a) { return dot(a, a); }
+
+double squared_distance(ConstSpan a, ConstSpan b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
+  return sum;
+}
+
+Vector minus(ConstSpan a, ConstSpan b) {
+  Vector difference(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) difference[i] = a[i] - b[i];
+  return difference;
+}
+
+double sum_of_norms(ConstSpan a, std::size_t block_size) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); i += block_size) {
+    sum += std::sqrt(squared_norm(a.subspan(i, block_size)));
+  }
+  return sum;
+}
+
+}  // namespace bcos::theory

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lab/theory/claim.hpp"
+
+namespace bcos::theory {
+
+struct MutantResult {
+  std::string what;
+  bool caught = false;
+  Findings findings;
+};
+
+/// A claim that was run, and its mutants if they were asked for.
+struct Result {
+  const Claim* claim = nullptr;
+  Findings findings;
+  std::vector<MutantResult> mutants = {};
+  double seconds = 0;
+
+  /// The claim holds, and every mutant that was run was caught.
+  bool pass() const;
+};
+
+struct RunOptions {
+  bool full = false;
+  bool mutants = false;
+  /// Is told which claim is at work and what it is at.
+  std::function<void(const Claim&, const std::string&)> stage = [](const Claim&,
+                                                                   const std::string&) {};
+};
+
+Result run_claim(const Claim& claim, const RunOptions& options);
+
+/// One row a claim.
+std::string results_table(std::span<const Result> results);
+/// Every check of a claim, a line each.
+std::string checks_text(const Result& result);
+/// Every mutant: whether and by what it was caught.
+std::string mutants_text(std::span<const Result> results);
+
+/// All numbers. Times are left out of what must not change from run to run: they stand under
+/// "seconds" alone.
+nlohmann::ordered_json to_json(std::span<const Result> results, const RunOptions& options);
+
+}  // namespace bcos::theory
