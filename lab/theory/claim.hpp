@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -16,12 +17,13 @@ class Setup {
  public:
   bool full = false;  ///< replicates and horizons of the specification, else fewer
   int mutant = 0;     ///< which wrong formula is put in, counted from 1; 0: none
+  int thin = 1;       ///< divides replicates and horizons, for tests that compare runs alone
   /// Is told what a claim is at, now and then.
   std::function<void(const std::string&)> stage = [](const std::string&) {};
 
-  template <class T>
-  T scaled(T quick, T whole) const {
-    return full ? whole : quick;
+  /// How many replicates, steps or points to take.
+  std::uint64_t scaled(std::uint64_t quick, std::uint64_t whole) const {
+    return std::max<std::uint64_t>(1, (full ? whole : quick) / static_cast<std::uint64_t>(thin));
   }
   /// The right formula, or the wrong one if this mutant is being run.
   template <class T>
@@ -32,10 +34,10 @@ class Setup {
 
 /// A prediction of the paper and the experiment that tests it.
 struct Claim {
-  std::string id;         ///< "T5"
-  std::string name;       ///< what the paper calls it: "Theorem 5.7"
-  std::string title;      ///< a few words: "rate 1/t"
-  std::string statement;  ///< what is claimed, in a sentence or two of plain text
+  std::string id;                         ///< "T5"
+  std::string name;                       ///< what the paper calls it: "Theorem 5.7"
+  std::string title;                      ///< a few words: "rate 1/t"
+  std::string statement;                  ///< what is claimed, in a sentence or two of plain text
   std::vector<std::string> errata = {};   ///< "E3: the rate constants are loose: ..."
   std::vector<std::string> mutants = {};  ///< what each mutant gets wrong
   void (*run)(const Setup& setup, Findings& findings) = nullptr;

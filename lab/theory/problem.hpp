@@ -22,10 +22,10 @@ class Problem {
  public:
   virtual ~Problem() = default;
 
-  virtual std::size_t size() const = 0;                  ///< n
-  virtual std::size_t block_size() const { return 1; }   ///< blocks follow each other, all alike
-  virtual Vector start() const = 0;                      ///< x_0
-  virtual double lambda() const { return 0.5; }          ///< the decay to try it with, > 0
+  virtual std::size_t size() const = 0;                 ///< n
+  virtual std::size_t block_size() const { return 1; }  ///< blocks follow each other, all alike
+  virtual Vector start() const = 0;                     ///< x_0
+  virtual double lambda() const { return 0.5; }         ///< the decay to try it with, > 0
 
   /// d at x: one sample.
   virtual void sample(ConstSpan x, Noise& noise, Span d) const = 0;

@@ -16,6 +16,7 @@ Result run_claim(const Claim& claim, const RunOptions& options) {
   result.claim = &claim;
   Setup setup;
   setup.full = options.full;
+  setup.thin = options.thin;
   setup.stage = [&](const std::string& what) { options.stage(claim, what); };
   setup.stage("");
   claim.run(setup, result.findings);

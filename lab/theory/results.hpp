@@ -30,6 +30,7 @@ struct Result {
 struct RunOptions {
   bool full = false;
   bool mutants = false;
+  int thin = 1;  ///< as in Setup
   /// Is told which claim is at work and what it is at.
   std::function<void(const Claim&, const std::string&)> stage = [](const Claim&,
                                                                    const std::string&) {};

@@ -36,7 +36,8 @@ ordered_json check_json(const Check& check, double errors) {
 
 ordered_json checks_json(const Findings& findings) {
   ordered_json checks = ordered_json::array();
-  for (const Check& check : findings.checks()) checks.push_back(check_json(check, findings.errors()));
+  for (const Check& check : findings.checks())
+    checks.push_back(check_json(check, findings.errors()));
   return checks;
 }
 

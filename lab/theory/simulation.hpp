@@ -31,9 +31,9 @@ struct Simulation {
   std::uint64_t steps = 1;
   std::uint64_t replicates = 1;
   std::uint64_t key = 0;
-  Vector x0 = {};                      ///< empty: where the problem starts
-  bool frozen = false;                 ///< x stays at x0; states and directions move on
-  std::uint64_t first_replicate = 0;   ///< replicates are first, first + 1, ...
+  Vector x0 = {};                     ///< empty: where the problem starts
+  bool frozen = false;                ///< x stays at x0; states and directions move on
+  std::uint64_t first_replicate = 0;  ///< replicates are first, first + 1, ...
 };
 
 /// Some replicates after t steps. d, v and update are those of the step just made (t >= 1), m is

@@ -29,9 +29,9 @@ std::vector<Vector> points_of(const Problem& problem, std::uint64_t key, std::si
 
 /// The worst over all points and blocks, of one problem.
 struct Worst {
-  double decrease = 0;   ///< relative difference of the decrease and its formula
-  double beaten = 0;     ///< by how much a stepsize next to gammahat is better, relatively
-  double simplified = 0; ///< relative difference of the two simplified stepsizes
+  double decrease = 0;    ///< relative difference of the decrease and its formula
+  double beaten = 0;      ///< by how much a stepsize next to gammahat is better, relatively
+  double simplified = 0;  ///< relative difference of the two simplified stepsizes
 };
 
 void look(Worst& worst, double aim, double mean2, double second, const Setup& setup) {
@@ -50,7 +50,7 @@ void look(Worst& worst, double aim, double mean2, double second, const Setup& se
 }
 
 void run(const Setup& setup, Findings& findings) {
-  const std::size_t count = setup.scaled<std::size_t>(200, 1000);
+  const std::size_t count = setup.scaled(200, 1000);
   for (const NamedProblem& named : problems()) {
     const auto problem = named.make();
     const auto target = problem->target(0);

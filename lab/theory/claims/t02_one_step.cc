@@ -27,9 +27,8 @@ Estimate sampled(const Case& c, const Vector& x, double alpha, std::uint64_t rep
                               .key = key,
                               .x0 = x};
   const std::uint64_t once[] = {1};
-  return means_at(simulation, once, [&](ConstSpan y) {
-    return squared_distance(y, c.target);
-  }).front();
+  return means_at(simulation, once, [&](ConstSpan y) { return squared_distance(y, c.target); })
+      .front();
 }
 
 /// The lemma at x_0, for several stepsizes: sampled = exact <= bound.
@@ -41,8 +40,7 @@ void from_the_start(const Setup& setup, const Case& c, Findings& findings) {
     const double exact = one_step_distance(c.problem, x0, alpha, c.lambda, c.target);
     const double bound = one_step_bound(d0, alpha, c.lambda, setup.right(c.b_star, c.b_star / 2));
     const std::string where = fmt::format("{}, alpha {}", c.named.id, alpha);
-    const Estimate seen = sampled(c, x0, alpha, setup.scaled<std::uint64_t>(40000, 400000),
-                                  key_of("T2/" + where));
+    const Estimate seen = sampled(c, x0, alpha, setup.scaled(40000, 400000), key_of("T2/" + where));
     findings.at_most(fmt::format("{}: E|x_1 - x_*|^2 within the bound", where), seen, bound);
     findings.equal(fmt::format("{}: E|x_1 - x_*|^2 as computed", where), seen, exact);
     findings.at_most(fmt::format("{}: the exact value within the bound", where), {exact}, bound);
@@ -54,7 +52,7 @@ void from_the_start(const Setup& setup, const Case& c, Findings& findings) {
 
 /// Aiming and the bound at many points, near and far.
 void from_everywhere(const Setup& setup, const Case& c, Findings& findings) {
-  const std::size_t count = setup.scaled<std::size_t>(300, 1000);
+  const std::size_t count = setup.scaled(300, 1000);
   double least_margin = 0;
   double most_over = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -83,7 +81,8 @@ void contraction(const Case& c, Findings& findings) {
   const double d = squared_distance(c.problem.start(), c.target);
   const double most = 2 * c.lambda * d / (c.lambda * c.lambda * d + c.b_star);
   findings.equal(fmt::format("{}: the bound is |e|^2 at alpha = 2 lambda |e|^2 / (lambda^2 |e|^2 + "
-                             "B_*)", c.named.id),
+                             "B_*)",
+                             c.named.id),
                  {one_step_bound(d, most, c.lambda, c.b_star)}, d, 1e-12 * (1 + d));
 }
 
@@ -108,9 +107,10 @@ const RegisterClaim registered{
      .statement = "If the conceptual method aims and alpha lambda <= 1, then E|x_{t+1} - x_*|^2 <= "
                   "(1 - alpha lambda)^2 |x_t - x_*|^2 + alpha^2 B_*, B_* = n + lambda^2 |x_*|^2 + "
                   "2 lambda |x_*|_1; on pure noise with equality.",
-     .errata = {"E17: a stepsize that shortens the distance exists only away from x_*, for alpha <= "
-                "2 lambda |e|^2 / (lambda^2 |e|^2 + B_*).",
-                "E18: slips in the proof; the lemma holds as stated, and at alpha lambda = 1 too."},
+     .errata =
+         {"E17: a stepsize that shortens the distance exists only away from x_*, for alpha <= "
+          "2 lambda |e|^2 / (lambda^2 |e|^2 + B_*).",
+          "E18: slips in the proof; the lemma holds as stated, and at alpha lambda = 1 too."},
      .mutants = {"B_* half as large"},
      .run = run}};
 

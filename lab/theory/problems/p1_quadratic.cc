@@ -9,8 +9,8 @@ namespace {
 
 const RegisterProblem one{{"P1", "separable quadratic: d = a (x - c) + s z",
                            [] { return std::make_unique<Quadratic>(); }}};
-const RegisterProblem blocks{{"P1b", "the same in blocks of two",
-                              [] { return std::make_unique<BlockQuadratic>(); }}};
+const RegisterProblem blocks{
+    {"P1b", "the same in blocks of two", [] { return std::make_unique<BlockQuadratic>(); }}};
 
 }  // namespace
 

@@ -3,8 +3,8 @@
 namespace bcos::theory {
 namespace {
 
-const RegisterProblem registered{{"P3", "polynomial: E d = x (x-3)^2 (x+2)^2",
-                                  [] { return std::make_unique<Polynomial>(); }}};
+const RegisterProblem registered{
+    {"P3", "polynomial: E d = x (x-3)^2 (x+2)^2", [] { return std::make_unique<Polynomial>(); }}};
 
 }  // namespace
 

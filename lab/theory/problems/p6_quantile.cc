@@ -44,7 +44,8 @@ class Quantile : public Problem {
   static constexpr double kSd = 2;
 };
 
-const RegisterProblem registered{{"P6", "root finding: the dose at which four of five trials succeed",
+const RegisterProblem registered{{"P6",
+                                  "root finding: the dose at which four of five trials succeed",
                                   [] { return std::make_unique<Quantile>(); }}};
 
 }  // namespace
