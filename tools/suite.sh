@@ -8,6 +8,8 @@ SKIPPED=0
 with_ccache() {
   if have ccache; then
     export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+    # A second clone, or a worktree, finds what the first has compiled.
+    export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
   fi
 }
 

@@ -92,12 +92,15 @@ struct Free {
 
 }  // namespace
 
+void check_image_start(std::string_view bytes, const std::string& path) {
+  if (bytes.starts_with(kJpegStart) || bytes.starts_with(kPngStart)) return;
+  throw fail(ErrorCode::corrupt, kWhere, "expected a JPEG or PNG image in '{}' but received {}",
+             path, bytes.empty() ? "an empty file" : "something else");
+}
+
 RgbImage decode_image(std::string_view bytes, const std::string& path) {
+  check_image_start(bytes, path);
   const bool jpeg = bytes.starts_with(kJpegStart);
-  if (!jpeg && !bytes.starts_with(kPngStart)) {
-    throw fail(ErrorCode::corrupt, kWhere, "expected a JPEG or PNG image in '{}' but received {}",
-               path, bytes.empty() ? "an empty file" : "something else");
-  }
   if (bytes.size() > INT32_MAX) {
     throw fail(ErrorCode::corrupt, kWhere, "expected at most 2 GiB in '{}' but received {} bytes",
                path, bytes.size());

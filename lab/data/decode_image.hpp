@@ -14,6 +14,10 @@ struct RgbImage {
   std::vector<std::uint8_t> pixels;
 };
 
+/// Throws Error(corrupt), naming `path`, unless a file that begins so can be a JPEG or PNG image.
+void check_image_start(std::string_view bytes, const std::string& path);
+inline constexpr std::uint64_t kImageStart = 8;  ///< bytes that this looks at
+
 /// JPEG or PNG, by content; grey and CMYK become RGB, transparency and EXIF are ignored. Throws
 /// Error(corrupt), naming `path`, for anything else, for a file that is cut, and for one whose size
 /// in pixels is out of proportion to its bytes.

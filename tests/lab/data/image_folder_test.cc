@@ -173,6 +173,13 @@ TEST_F(AnImageFolder, WithoutValidationOrClassesIsRefused) {
   refused({"folder for every class", "val"});
 }
 
+TEST_F(AnImageFolder, WithAStrayFileIsRefusedBeforeAnyIsRead) {
+  scratch_.write("train/cat/2.jpg", "<html>not found</html>");
+  refused({"train/cat/2.jpg", "something else"});
+  scratch_.write("train/cat/2.jpg", "");
+  refused({"train/cat/2.jpg", "an empty file"});
+}
+
 TEST_F(AnImageFolder, WithACutImageNamesItWhenItIsRead) {
   const std::string_view jpeg = bytes_of(samples::kRedJpeg);
   scratch_.write("train/cat/1.jpg", jpeg.substr(0, jpeg.size() - 20));
