@@ -23,8 +23,12 @@ double one_step_bound(double squared_distance, double alpha, double lambda, doub
 }
 
 double aiming_margin(const Problem& problem, ConstSpan x, double lambda, ConstSpan target) {
+  return aiming_margin(x, phi_of(problem, x), lambda, target);
+}
+
+double aiming_margin(ConstSpan x, ConstSpan phi, double lambda, ConstSpan target) {
   const Vector e = minus(x, target);
-  return dot(e, phi_of(problem, x)) + lambda * dot(e, target);
+  return dot(e, phi) + lambda * dot(e, target);
 }
 
 Vector bound_recursion(const Stepsizes& stepsizes, double lambda, double b_star, double d0,

@@ -20,6 +20,8 @@ double one_step_bound(double squared_distance, double alpha, double lambda, doub
 
 /// <x - x_*, phi(x) + lambda x_*>.
 double aiming_margin(const Problem& problem, ConstSpan x, double lambda, ConstSpan target);
+/// The same of another phi: that of momentum, given m.
+double aiming_margin(ConstSpan x, ConstSpan phi, double lambda, ConstSpan target);
 
 /// R_0 = D_0, R_{t+1} = (1 - alpha_t lambda)^2 R_t + alpha_t^2 B_*, at `times` (increasing).
 Vector bound_recursion(const Stepsizes& stepsizes, double lambda, double b_star, double d0,

@@ -40,7 +40,11 @@ class Group {
     if (kinds.u) u_.assign(count * n_, 0);
     if (method_.estimator == Estimator::oracle) oracle_.assign(count * blocks_, 0);
     const Vector start = simulation.x0.empty() ? problem_.start() : simulation.x0;
-    for (std::size_t i = 0; i < count; ++i) std::ranges::copy(start, at(x_, i).begin());
+    for (std::size_t i = 0; i < count; ++i) {
+      std::ranges::copy(start, at(x_, i).begin());
+      if (!m_.empty()) std::ranges::copy(simulation.states.m, at(m_, i).begin());
+      if (!v_state_.empty()) std::ranges::copy(simulation.states.v, at(v_state_, i).begin());
+    }
   }
 
   void run(const Watch& watch) {
@@ -49,7 +53,7 @@ class Group {
     const Gradient gradient{.data = g_.data(),
                             .oracle = oracle_.empty() ? nullptr : oracle_.data(),
                             .tap = {.d = d_.data(), .v = v_.data(), .update = update_.data()}};
-    std::uint64_t taken = 0;
+    std::uint64_t taken = simulation_.states.taken;
     watch(moment(0));
     const Vector fixed = simulation_.frozen ? x_ : Vector();
     for (std::uint64_t t = 0; t < simulation_.steps; ++t) {
@@ -90,22 +94,9 @@ class Group {
     if (!problem_.moments(at(x_, i), mean_, oracle)) {
       throw fail("theory", "expected a problem with known moments but received one without");
     }
-    const std::size_t size = problem_.block_size();
-    for (std::size_t k = 0; k < blocks_; ++k) {
-      if (!m_.empty()) {
-        const ConstSpan mean = ConstSpan(mean_).subspan(k * size, size);
-        const ConstSpan m = at(m_, i).subspan(k * size, size);
-        const double w = 1 - method_.beta;
-        double expected = w * w * (oracle[k] - squared_norm(mean));
-        for (std::size_t j = 0; j < size; ++j) {
-          const double q = method_.beta * m[j] + w * mean[j];
-          expected += q * q;
-        }
-        oracle[k] = expected;
-      }
-      // Where E|d|^2 = 0 the direction is 0 too, and the engine asks for a positive number.
-      oracle[k] = std::max(oracle[k], std::numeric_limits<double>::min());
-    }
+    if (!m_.empty()) to_momentum(at(m_, i), method_.beta, mean_, oracle);
+    // Where E|d|^2 = 0 the direction is 0 too, and the engine asks for a positive number.
+    for (double& second : oracle) second = std::max(second, std::numeric_limits<double>::min());
   }
 
   Moment moment(std::uint64_t t) const {
