@@ -6,6 +6,7 @@
 #include "lab/cli/progress.hpp"
 #include "lab/cli/usage.hpp"
 #include "lab/commands/commands.hpp"
+#include "lab/commands/theory_parts.hpp"
 #include "lab/theory/results.hpp"
 
 namespace bcos::lab {
@@ -87,6 +88,7 @@ void add_theory(Program& program) {
   app.add_flag("-v,--verbose", options->verbose, "every check of every claim");
   add_threads(app);
   program.add("theory list", "What each claim says", {"bcos theory list"}, [] { list(); });
+  add_theory_radius(program);
 }
 
 }  // namespace bcos::lab
