@@ -89,6 +89,7 @@ void add_theory(Program& program) {
   add_threads(app);
   program.add("theory list", "What each claim says", {"bcos theory list"}, [] { list(); });
   add_theory_estimators(program);
+  add_theory_radius(program);
 }
 
 }  // namespace bcos::lab

@@ -6,5 +6,6 @@
 namespace bcos::lab {
 
 void add_theory_estimators(Program& program);
+void add_theory_radius(Program& program);
 
 }  // namespace bcos::lab

@@ -48,23 +48,24 @@ TensorView OneStep::view(Vector& values) const {
   return {values.data(), DType::f64, shape_, {}};
 }
 
-OneStep::OneStep(const Method& method, const States& states, std::size_t n, std::size_t samples)
+OneStep::OneStep(const Method& method, const States& states, std::size_t n, std::size_t samples,
+                 std::size_t block_size)
     : method_(method),
       taken_(states.taken),
-      shape_{static_cast<std::int64_t>(n * samples / states.block_size),
-             static_cast<std::int64_t>(states.block_size)},
+      shape_{static_cast<std::int64_t>(n * samples / block_size),
+             static_cast<std::int64_t>(block_size)},
       x_(n * samples),
       g_(n * samples),
       d_(n * samples),
-      v_(n * samples / states.block_size),
+      v_(n * samples / block_size),
       step_(n * samples) {
-  method_.blocks = Blocks::of(states.block_size == 1 ? Layout::coordinate : Layout::row);
+  method_.blocks = Blocks::of(block_size == 1 ? Layout::coordinate : Layout::row);
   const StateKinds kinds = state_kinds(method_);
   if (kinds.u || method_.estimator == Estimator::oracle) {
     throw fail("theory", "expected a method whose states are m and v but received another one");
   }
   if (kinds.m) m_ = m_before_ = repeated(states.m, n, samples);
-  if (kinds.v) v_state_ = v_before_ = repeated(states.v, n / states.block_size, samples);
+  if (kinds.v) v_state_ = v_before_ = repeated(states.v, n / block_size, samples);
   TensorView v_view;
   if (kinds.v) v_view = {v_state_.data(), DType::f64, {shape_.data(), 1}, {}};
   const Parameter parameter{view(x_), view(m_), v_view, {}};

@@ -5,18 +5,10 @@
 
 #include "bcos/update.hpp"
 #include "lab/theory/law.hpp"
+#include "lab/theory/states.hpp"
 
 /// One step of the engine from states that are given, for what holds conditionally on them.
 namespace bcos::theory {
-
-/// What is known when a step begins. One method reads m, another v; what it does not read may be
-/// left empty.
-struct States {
-  Vector m = {};  ///< m_{t-1}: one number a coordinate
-  Vector v = {};  ///< v_{t-1}: one number a block
-  std::size_t block_size = 1;
-  std::uint64_t taken = 1;  ///< steps already taken, t; 0: the method starts afresh
-};
 
 /// The method without decay, which is no part of d and v, and without eps.
 Method bare(Method method);
@@ -24,8 +16,10 @@ Method bare(Method method);
 /// Makes the step on many gradients at once, each from the same states.
 class OneStep {
  public:
-  /// n coordinates a sample.
-  OneStep(const Method& method, const States& states, std::size_t n, std::size_t samples);
+  /// n coordinates a sample, in blocks that follow each other. States that the method does not read
+  /// may be empty.
+  OneStep(const Method& method, const States& states, std::size_t n, std::size_t samples,
+          std::size_t block_size = 1);
   OneStep(const OneStep&) = delete;
   OneStep& operator=(const OneStep&) = delete;
 

@@ -7,6 +7,7 @@
 
 #include "bcos/method.hpp"
 #include "lab/theory/problem.hpp"
+#include "lab/theory/states.hpp"
 #include "lab/theory/statistics.hpp"
 
 /// Replicates of a method on a problem, every step of it the engine's `update` in float64.
@@ -34,6 +35,7 @@ struct Simulation {
   Vector x0 = {};                     ///< empty: where the problem starts
   bool frozen = false;                ///< x stays at x0; states and directions move on
   std::uint64_t first_replicate = 0;  ///< replicates are first, first + 1, ...
+  States states = {.taken = 0};       ///< those of every replicate at x0
 };
 
 /// Some replicates after t steps. d, v and update are those of the step just made (t >= 1), m is

@@ -79,7 +79,7 @@ void blocks(const Setup& setup, Findings& findings) {
   const Law laws[] = {{Law::Kind::gaussian, 0.3, 1.1},
                       {Law::Kind::exponential, -0.5, 0.4},
                       {Law::Kind::gaussian, 0.1, 0.7}};
-  const States states{.m = {-0.4, 0.6, 0.2}, .v = {0.7}, .block_size = 3};
+  const States states{.m = {-0.4, 0.6, 0.2}, .v = {0.7}};
   const std::uint64_t samples = setup.scaled(200'000, 1'000'000);
   Noise noise(key_of("T9/blocks"), 0, 0);
   Vector g(3 * samples);
@@ -95,7 +95,7 @@ void blocks(const Setup& setup, Findings& findings) {
       sum.variance += part.variance;
       second += part.d.second();
     }
-    OneStep step(row.method, states, 3, samples);
+    OneStep step(row.method, states, 3, samples, 3);
     step.run(g);
     Moments v(second + sum.bias);
     for (const double value : step.v()) v.add(value);

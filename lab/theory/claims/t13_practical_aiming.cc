@@ -54,7 +54,6 @@ std::vector<Place> places_of(const Case& c, std::uint64_t replicates, std::uint6
       // What a step used as v is the state it left.
       place.states.v.assign(now.v(i).begin(), now.v(i).end());
       if (!now.all_m.empty()) place.states.m.assign(now.m(i).begin(), now.m(i).end());
-      place.states.block_size = c.problem.block_size();
       place.states.taken = now.t;
     }
   });
@@ -69,16 +68,8 @@ Method with_factors(const Case& c, const Place& place) {
 
 /// The conceptual step, E_t d_k / sqrt(E_t|d_k|^2).
 Vector phi_at(const Case& c, const Place& place) {
-  Vector phi(c.problem.size());
-  Vector second(c.problem.blocks());
-  c.problem.moments(place.x, phi, second);
-  if (c.method.direction == Direction::momentum) {
-    momentum_moments(with_factors(c, place).beta, place.states.m, phi, second);
-  }
-  for (std::size_t i = 0; i < phi.size(); ++i) {
-    if (phi[i] != 0) phi[i] /= std::sqrt(second[i / c.problem.block_size()]);
-  }
-  return phi;
+  if (c.method.direction != Direction::momentum) return phi_of(c.problem, place.x);
+  return phi_of(c.problem, place.x, place.states.m, with_factors(c, place).beta);
 }
 
 double largest_of_norms(ConstSpan a, std::size_t block) {
@@ -99,7 +90,7 @@ struct Sampled {
 Sampled sample(const Case& c, const Place& place, ConstSpan e, std::uint64_t samples,
                std::uint64_t replicate) {
   const std::size_t n = c.problem.size();
-  OneStep step(c.method, place.states, n, samples);
+  OneStep step(c.method, place.states, n, samples, c.problem.block_size());
   Vector g(n * samples);
   Sampled found{.aim = {}, .step = Vector(n, 0.0)};
   for (const std::uint64_t half : {0, 1}) {
