@@ -117,9 +117,7 @@ Found find(const theory::Simulation& simulation) {
   found.end = mean_of_rows(tail.points, n);
   Vector target;
   for (const Estimate& x : found.target) target.push_back(x.value);
-  found.to_target = distance(found.end, target);
-  const Estimate sampled_target = distance(found.target, target);
-  found.to_target.se = std::hypot(found.to_target.se, sampled_target.se);
+  found.to_target = distance(found.end, found.target);
   found.rms = rms_distance(tail, target);
   if (!std::isfinite(found.rms.value)) {
     throw fail(kCommand, "expected runs that stay finite but they did not");

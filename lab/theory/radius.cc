@@ -172,14 +172,24 @@ std::vector<Estimate> mean_of_rows(ConstSpan rows, std::size_t n) {
   return means;
 }
 
-Estimate distance(const std::vector<Estimate>& mean, ConstSpan point) {
+std::vector<Estimate> computed_point(ConstSpan point) {
+  std::vector<Estimate> estimates;
+  for (const double x : point) estimates.push_back({x, 0});
+  return estimates;
+}
+
+Estimate distance(const std::vector<Estimate>& a, const std::vector<Estimate>& b) {
   double squares = 0;
   double variance = 0;
-  for (std::size_t j = 0; j < mean.size(); ++j) {
-    squares += (mean[j].value - point[j]) * (mean[j].value - point[j]);
-    variance += mean[j].se * mean[j].se;
+  for (std::size_t j = 0; j < a.size(); ++j) {
+    squares += (a[j].value - b[j].value) * (a[j].value - b[j].value);
+    variance += a[j].se * a[j].se + b[j].se * b[j].se;
   }
   return {std::sqrt(squares), std::sqrt(variance)};
+}
+
+Estimate distance(const std::vector<Estimate>& a, ConstSpan b) {
+  return distance(a, computed_point(b));
 }
 
 Estimate rms_distance(const Tail& tail, ConstSpan point) {
@@ -269,9 +279,7 @@ std::optional<std::vector<Estimate>> aim_of(const Simulation& simulation) {
       return mean_of_rows(tail_of(runs, 0).points, problem.size());
     }
   }
-  std::vector<Estimate> point;
-  for (const double x : *target) point.push_back({x, 0});
-  return point;
+  return computed_point(*target);
 }
 
 }  // namespace bcos::theory

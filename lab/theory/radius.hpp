@@ -36,8 +36,11 @@ Tail tail_of(const Simulation& simulation, std::size_t states);
 
 /// The mean of rows of n numbers.
 std::vector<Estimate> mean_of_rows(ConstSpan rows, std::size_t n);
-/// |mean - point|, with the standard error of the whole vector.
-Estimate distance(const std::vector<Estimate>& mean, ConstSpan point);
+/// A point that was computed, as one that was sampled.
+std::vector<Estimate> computed_point(ConstSpan point);
+/// |a - b|, with the standard error of the whole vector.
+Estimate distance(const std::vector<Estimate>& a, const std::vector<Estimate>& b);
+Estimate distance(const std::vector<Estimate>& a, ConstSpan b);
 /// The root of the mean of |x - point|^2 over the tail.
 Estimate rms_distance(const Tail& tail, ConstSpan point);
 

@@ -27,11 +27,11 @@ struct Points {
 struct Contender {
   std::string name;
   Method method;
-  Vector aim = {};                   ///< of the conceptual method it stands for
-  std::optional<Vector> limit = {};  ///< by averaging, where known
+  Vector aim = {};  ///< of the conceptual method it stands for
   Tail tail = {};
-  std::vector<Estimate> end = {};  ///< the mean of the tail
-  double averaging = 0;            ///< model error of averaging: alpha times the memory
+  std::vector<Estimate> end = {};    ///< the mean of the tail
+  std::vector<Estimate> limit = {};  ///< x_inf, by averaging
+  double averaging = 0;              ///< model error of averaging: alpha times the memory
 };
 
 /// The three radii of every practical one, against what is seen.

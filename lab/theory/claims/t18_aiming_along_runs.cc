@@ -33,7 +33,7 @@ Counts count(const Case& c, const Method& method, std::uint64_t steps, std::uint
   Counts counts(replicates);
   const bool momentum = method.direction == Direction::momentum;
   const Vector& target = momentum ? c.momentum : c.target;
-  const double late_looks = static_cast<double>(steps / kEvery - steps / 2 / kEvery);
+  const std::uint64_t late_looks = steps / kEvery - steps / 2 / kEvery;
   const Simulation simulation{.problem = c.problem,
                               .method = method,
                               .stepsizes = {1, 0.75},
@@ -51,7 +51,7 @@ Counts count(const Case& c, const Method& method, std::uint64_t steps, std::uint
       ++counts.looks[place];
       if (margin >= 0) continue;
       ++counts.negative[place];
-      if (now.t > steps / 2) counts.late[replicate] += 1 / late_looks;
+      if (now.t > steps / 2) counts.late[replicate] += 1 / static_cast<double>(late_looks);
     }
   });
   return counts;
