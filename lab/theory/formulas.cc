@@ -40,4 +40,24 @@ Vector bound_recursion(const Stepsizes& stepsizes, double lambda, double b_star,
   return bounds;
 }
 
+double constant_limit(double alpha, double lambda, double b_star) {
+  const double keep = 1 - alpha * lambda;
+  return alpha * alpha * b_star / (1 - keep * keep);
+}
+
+double inverse_limit(double alpha, double lambda, double b_star) {
+  return alpha * alpha * b_star / (2 * alpha * lambda - 1);
+}
+
+double power_limit(double alpha, double lambda, double b_star) {
+  return alpha * b_star / (2 * lambda);
+}
+
+double sum_of_limits(double (*limit)(double, double, double), double alpha, ConstSpan kappa,
+                     ConstSpan nu) {
+  double sum = 0;
+  for (std::size_t k = 0; k < kappa.size(); ++k) sum += limit(alpha, kappa[k], nu[k]);
+  return sum;
+}
+
 }  // namespace bcos::theory

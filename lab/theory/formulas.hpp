@@ -25,4 +25,15 @@ double aiming_margin(const Problem& problem, ConstSpan x, double lambda, ConstSp
 Vector bound_recursion(const Stepsizes& stepsizes, double lambda, double b_star, double d0,
                        std::span<const std::uint64_t> times);
 
+/// What R_t tends to: under a constant stepsize itself, under alpha/(t+1) times t+1, under
+/// alpha/(t+1)^p times (t+1)^p. The same for a linear recursion with kappa for lambda and the
+/// variance of its noise for B_*.
+double constant_limit(double alpha, double lambda, double b_star);
+double inverse_limit(double alpha, double lambda, double b_star);  ///< 2 alpha lambda > 1
+double power_limit(double alpha, double lambda, double b_star);
+
+/// The sum of such a limit over coordinates that each have their own kappa and variance.
+double sum_of_limits(double (*limit)(double, double, double), double alpha, ConstSpan kappa,
+                     ConstSpan nu);
+
 }  // namespace bcos::theory

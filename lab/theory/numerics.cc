@@ -83,4 +83,22 @@ double normal_mean(double mean, double sd, const std::function<double(double)>& 
   return sum;
 }
 
+double zeta(double s) {
+  // Euler and Maclaurin from the twentieth term on; the first term left out is below 1e-15.
+  constexpr double kFrom = 20;
+  double sum = 0;
+  for (double k = 1; k < kFrom; ++k) sum += std::pow(k, -s);
+  const double last = std::pow(kFrom, -s);
+  double rest = kFrom / (s - 1) + 0.5;
+  double rising = s / kFrom;
+  constexpr double kBernoulli[] = {1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600};
+  double next = s;
+  for (const double b : kBernoulli) {
+    rest += b * rising;
+    rising *= (next + 1) * (next + 2) / (kFrom * kFrom);
+    next += 2;
+  }
+  return sum + last * rest;
+}
+
 }  // namespace bcos::theory

@@ -19,4 +19,7 @@ const Quadrature& gauss_hermite();  ///< 160 nodes
 /// E f(mean + sd N(0,1)).
 double normal_mean(double mean, double sd, const std::function<double(double)>& f);
 
+/// Riemann's sum of k^-s over k = 1, 2, ...; s > 1.
+double zeta(double s);
+
 }  // namespace bcos::theory
