@@ -8,6 +8,7 @@
 #include "lab/cli/usage.hpp"
 #include "lab/commands/commands.hpp"
 #include "lab/theory/report.hpp"
+#include "lab/commands/theory_parts.hpp"
 #include "lab/theory/results.hpp"
 
 namespace bcos::lab {
@@ -113,6 +114,7 @@ void add_theory(Program& program) {
            "write theory.html, theory.json and figures there");
   add_threads(app);
   program.add("theory list", "What each claim says", {"bcos theory list"}, [] { list(); });
+  add_theory_estimators(program);
 }
 
 }  // namespace bcos::lab

@@ -7,6 +7,7 @@
 
 #include "bcos/update.hpp"
 #include "engine/error.hpp"
+#include "lab/theory/formulas.hpp"
 #include "lab/theory/parallel.hpp"
 
 namespace bcos::theory {
@@ -90,22 +91,9 @@ class Group {
     if (!problem_.moments(at(x_, i), mean_, oracle)) {
       throw fail("theory", "expected a problem with known moments but received one without");
     }
-    const std::size_t size = problem_.block_size();
-    for (std::size_t k = 0; k < blocks_; ++k) {
-      if (!m_.empty()) {
-        const ConstSpan mean = ConstSpan(mean_).subspan(k * size, size);
-        const ConstSpan m = at(m_, i).subspan(k * size, size);
-        const double w = 1 - method_.beta;
-        double expected = w * w * (oracle[k] - squared_norm(mean));
-        for (std::size_t j = 0; j < size; ++j) {
-          const double q = method_.beta * m[j] + w * mean[j];
-          expected += q * q;
-        }
-        oracle[k] = expected;
-      }
-      // Where E|d|^2 = 0 the direction is 0 too, and the engine asks for a positive number.
-      oracle[k] = std::max(oracle[k], std::numeric_limits<double>::min());
-    }
+    if (!m_.empty()) momentum_moments(method_.beta, at(m_, i), mean_, oracle);
+    // Where E|d|^2 = 0 the direction is 0 too, and the engine asks for a positive number.
+    for (double& value : oracle) value = std::max(value, std::numeric_limits<double>::min());
   }
 
   Moment moment(std::uint64_t t) const {

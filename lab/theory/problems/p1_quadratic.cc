@@ -55,6 +55,15 @@ Vector Quadratic::noise_variance(double lambda) const {
   return variance;
 }
 
+Quadratic unit_noise(const Vector& means) {
+  Quadratic problem;
+  problem.a.assign(means.size(), 1);
+  problem.s.assign(means.size(), 1);
+  problem.c = means;
+  for (double& c : problem.c) c = -c;
+  return problem;
+}
+
 void BlockQuadratic::sample(ConstSpan x, Noise& noise, Span d) const {
   for (std::size_t i = 0; i < d.size(); ++i) {
     const std::size_t k = i / block_size();

@@ -26,6 +26,9 @@ class Quadratic : public Problem {
   Vector noise_variance(double lambda) const;
 };
 
+/// d = mean + z at x = 0 in every coordinate, a = s = 1: for experiments at a fixed x.
+Quadratic unit_noise(const Vector& means);
+
 /// P1b: d_k = a_k (x_k - c_k) + s_k z_k in blocks of two.
 class BlockQuadratic : public Problem {
  public:
