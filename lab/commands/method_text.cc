@@ -8,6 +8,7 @@
 
 #include "bcos/methods.hpp"
 #include "bcos/text.hpp"
+#include "lab/cli/files.hpp"
 
 namespace bcos::lab {
 namespace {
@@ -81,6 +82,14 @@ std::vector<std::string> differences(const ordered_json& from, const ordered_jso
 }
 
 }  // namespace
+
+Method method_given(const std::string& text) {
+  if (text.starts_with('{')) return method_from_json(text);
+  if (!text.starts_with('@')) return method_by_name(text);
+  const std::string path = text.substr(1);
+  const std::string content = read_text(path);
+  return path.ends_with(".toml") ? method_from_toml(content) : method_from_json(content);
+}
 
 std::string formula_of(const Method& method) {
   std::string text;

@@ -6,6 +6,9 @@
 
 namespace bcos::lab {
 
+/// A name, JSON, or @ and a file of either textual form.
+Method method_given(const std::string& text);
+
 /// One step of the method in a line: "m' = beta m + (1-beta) g, v = ..., x = ...".
 std::string formula_of(const Method& method);
 

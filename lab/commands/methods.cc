@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "bcos/text.hpp"
-#include "lab/cli/files.hpp"
 #include "lab/cli/options.hpp"
 #include "lab/cli/output.hpp"
 #include "lab/cli/table.hpp"
@@ -73,15 +72,6 @@ void print_one(const std::string& id, const Method& method) {
   print("{}\n\n  {}\n\n", id, formula_of(method));
   print("state: {} bytes a float32 parameter\nC: {}\n\n", state_bytes(method), bound_of(method));
   print("JSON:\n{}\n\nTOML:\n{}", to_json(method), to_toml(method));
-}
-
-/// A name, JSON, or a file of either textual form.
-Method method_given(const std::string& text) {
-  if (text.starts_with('{')) return method_from_json(text);
-  if (!text.starts_with('@')) return method_by_name(text);
-  const std::string path = text.substr(1);
-  const std::string content = read_text(path);
-  return path.ends_with(".toml") ? method_from_toml(content) : method_from_json(content);
 }
 
 void run(const Options& options) {

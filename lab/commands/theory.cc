@@ -7,8 +7,8 @@
 #include "lab/cli/progress.hpp"
 #include "lab/cli/usage.hpp"
 #include "lab/commands/commands.hpp"
-#include "lab/theory/report.hpp"
 #include "lab/commands/theory_parts.hpp"
+#include "lab/theory/report.hpp"
 #include "lab/theory/results.hpp"
 
 namespace bcos::lab {
@@ -115,6 +115,7 @@ void add_theory(Program& program) {
   add_threads(app);
   program.add("theory list", "What each claim says", {"bcos theory list"}, [] { list(); });
   add_theory_estimators(program);
+  add_theory_radius(program);
 }
 
 }  // namespace bcos::lab

@@ -2,9 +2,10 @@
 
 #include "lab/cli/program.hpp"
 
-/// The commands under `bcos theory`, one file each.
+/// The commands of `bcos theory` that have a file of their own.
 namespace bcos::lab {
 
 void add_theory_estimators(Program& program);
+void add_theory_radius(Program& program);
 
 }  // namespace bcos::lab

@@ -22,22 +22,13 @@ double one_step_bound(double squared_distance, double alpha, double lambda, doub
   return keep * keep * squared_distance + alpha * alpha * b_star;
 }
 
-void momentum_moments(double beta, ConstSpan m, Span mean, Span second) {
-  const double w = 1 - beta;
-  const std::size_t size = mean.size() / second.size();
-  for (std::size_t k = 0; k < second.size(); ++k) {
-    const Span part = mean.subspan(k * size, size);
-    second[k] = w * w * (second[k] - squared_norm(part));
-    for (std::size_t j = 0; j < size; ++j) {
-      part[j] = beta * m[k * size + j] + w * part[j];
-      second[k] += part[j] * part[j];
-    }
-  }
+double aiming_margin(const Problem& problem, ConstSpan x, double lambda, ConstSpan target) {
+  return aiming_margin(x, phi_of(problem, x), lambda, target);
 }
 
-double aiming_margin(const Problem& problem, ConstSpan x, double lambda, ConstSpan target) {
+double aiming_margin(ConstSpan x, ConstSpan phi, double lambda, ConstSpan target) {
   const Vector e = minus(x, target);
-  return dot(e, phi_of(problem, x)) + lambda * dot(e, target);
+  return dot(e, phi) + lambda * dot(e, target);
 }
 
 Vector bound_recursion(const Stepsizes& stepsizes, double lambda, double b_star, double d0,

@@ -18,11 +18,10 @@ double one_step_distance(const Problem& problem, ConstSpan x, double alpha, doub
 /// (1 - alpha lambda)^2 |e|^2 + alpha^2 B_*: the one-step bound.
 double one_step_bound(double squared_distance, double alpha, double lambda, double b_star);
 
-/// From E g and E|g_k|^2 to E d and E|d_k|^2 of d = beta m + (1-beta) g, in their places.
-void momentum_moments(double beta, ConstSpan m, Span mean, Span second);
-
 /// <x - x_*, phi(x) + lambda x_*>.
 double aiming_margin(const Problem& problem, ConstSpan x, double lambda, ConstSpan target);
+/// The same of another phi: that of momentum, given m.
+double aiming_margin(ConstSpan x, ConstSpan phi, double lambda, ConstSpan target);
 
 /// R_0 = D_0, R_{t+1} = (1 - alpha_t lambda)^2 R_t + alpha_t^2 B_*, at `times` (increasing).
 Vector bound_recursion(const Stepsizes& stepsizes, double lambda, double b_star, double d0,

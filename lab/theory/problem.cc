@@ -33,15 +33,33 @@ const NamedProblem& problem_by_id(const std::string& id) {
              nearest(id, ids));
 }
 
-Vector phi_of(const Problem& problem, ConstSpan x) {
+Vector phi_of(const Problem& problem, ConstSpan x) { return phi_of(problem, x, {}, 0); }
+
+Vector phi_of(const Problem& problem, ConstSpan x, ConstSpan m, double beta) {
   Vector phi(problem.size());
   Vector second(problem.blocks());
   problem.moments(x, phi, second);
+  if (!m.empty()) to_momentum(m, beta, phi, second);
   for (std::size_t i = 0; i < phi.size(); ++i) {
     const double size = std::sqrt(second[i / problem.block_size()]);
     phi[i] = phi[i] == 0 ? 0 : phi[i] / size;
   }
   return phi;
+}
+
+void to_momentum(ConstSpan m, double beta, Span mean, Span second) {
+  const std::size_t size = mean.size() / second.size();
+  const double w = 1 - beta;
+  for (std::size_t k = 0; k < second.size(); ++k) {
+    const Span mean_k = mean.subspan(k * size, size);
+    const ConstSpan m_k = m.subspan(k * size, size);
+    double expected = w * w * (second[k] - squared_norm(mean_k));
+    for (std::size_t j = 0; j < size; ++j) {
+      mean_k[j] = beta * m_k[j] + w * mean_k[j];
+      expected += mean_k[j] * mean_k[j];
+    }
+    second[k] = expected;
+  }
 }
 
 double dot(ConstSpan a, ConstSpan b) {

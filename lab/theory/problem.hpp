@@ -58,6 +58,11 @@ struct RegisterProblem {
 
 /// phi(x), the normalised expected direction. The moments must be known.
 Vector phi_of(const Problem& problem, ConstSpan x);
+/// The same of momentum, d = beta m + (1-beta) g, when m is given.
+Vector phi_of(const Problem& problem, ConstSpan x, ConstSpan m, double beta);
+
+/// E g and E|g_k|^2 become E d and E|d_k|^2 of momentum, d = beta m + (1-beta) g.
+void to_momentum(ConstSpan m, double beta, Span mean, Span second);
 
 double dot(ConstSpan a, ConstSpan b);
 double squared_norm(ConstSpan a);

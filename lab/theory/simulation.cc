@@ -7,7 +7,6 @@
 
 #include "bcos/update.hpp"
 #include "engine/error.hpp"
-#include "lab/theory/formulas.hpp"
 #include "lab/theory/parallel.hpp"
 
 namespace bcos::theory {
@@ -41,7 +40,11 @@ class Group {
     if (kinds.u) u_.assign(count * n_, 0);
     if (method_.estimator == Estimator::oracle) oracle_.assign(count * blocks_, 0);
     const Vector start = simulation.x0.empty() ? problem_.start() : simulation.x0;
-    for (std::size_t i = 0; i < count; ++i) std::ranges::copy(start, at(x_, i).begin());
+    for (std::size_t i = 0; i < count; ++i) {
+      std::ranges::copy(start, at(x_, i).begin());
+      if (!m_.empty()) std::ranges::copy(simulation.states.m, at(m_, i).begin());
+      if (!v_state_.empty()) std::ranges::copy(simulation.states.v, at(v_state_, i).begin());
+    }
   }
 
   void run(const Watch& watch) {
@@ -50,7 +53,7 @@ class Group {
     const Gradient gradient{.data = g_.data(),
                             .oracle = oracle_.empty() ? nullptr : oracle_.data(),
                             .tap = {.d = d_.data(), .v = v_.data(), .update = update_.data()}};
-    std::uint64_t taken = 0;
+    std::uint64_t taken = simulation_.states.taken;
     watch(moment(0));
     const Vector fixed = simulation_.frozen ? x_ : Vector();
     for (std::uint64_t t = 0; t < simulation_.steps; ++t) {
@@ -91,9 +94,9 @@ class Group {
     if (!problem_.moments(at(x_, i), mean_, oracle)) {
       throw fail("theory", "expected a problem with known moments but received one without");
     }
-    if (!m_.empty()) momentum_moments(method_.beta, at(m_, i), mean_, oracle);
+    if (!m_.empty()) to_momentum(at(m_, i), method_.beta, mean_, oracle);
     // Where E|d|^2 = 0 the direction is 0 too, and the engine asks for a positive number.
-    for (double& value : oracle) value = std::max(value, std::numeric_limits<double>::min());
+    for (double& second : oracle) second = std::max(second, std::numeric_limits<double>::min());
   }
 
   Moment moment(std::uint64_t t) const {

@@ -24,6 +24,13 @@ struct Stepsizes {
   double at(std::uint64_t t) const;
 };
 
+/// Where the states of a method stand; empty, and no steps taken: at their start.
+struct States {
+  Vector m = {};
+  Vector v = {};
+  std::uint64_t taken = 0;
+};
+
 struct Simulation {
   const Problem& problem;
   Method method;  ///< its blocks are those of the problem
@@ -34,6 +41,7 @@ struct Simulation {
   Vector x0 = {};                     ///< empty: where the problem starts
   bool frozen = false;                ///< x stays at x0; states and directions move on
   std::uint64_t first_replicate = 0;  ///< replicates are first, first + 1, ...
+  States states = {};                 ///< those of every replicate at x0
 };
 
 /// Some replicates after t steps. d, v and update are those of the step just made (t >= 1), m is

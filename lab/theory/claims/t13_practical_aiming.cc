@@ -73,7 +73,7 @@ Vector phi_at(const Case& c, const Place& place) {
   Vector second(c.problem.blocks());
   c.problem.moments(place.x, phi, second);
   if (c.method.direction == Direction::momentum) {
-    momentum_moments(with_factors(c, place).beta, place.states.m, phi, second);
+    to_momentum(place.states.m, with_factors(c, place).beta, phi, second);
   }
   for (std::size_t i = 0; i < phi.size(); ++i) {
     if (phi[i] != 0) phi[i] /= std::sqrt(second[i / c.problem.block_size()]);
