@@ -112,6 +112,21 @@ std::string fitted(std::string_view text, int columns, bool unicode) {
   return fmt::format("{}{}", text.substr(0, end), ellipsis);
 }
 
+std::vector<std::string> wrapped(std::string_view text, int columns) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    const int needed = display_columns(word);
+    if (lines.empty() || display_columns(lines.back()) + 1 + needed > columns) {
+      if (needed > 0) lines.emplace_back(word);
+    } else if (needed > 0) {
+      lines.back() += fmt::format(" {}", word);
+    }
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+  }
+  return lines;
+}
+
 std::string human_count(double count) {
   static constexpr std::array<std::string_view, 5> kUnits = {"", "k", "M", "G", "T"};
   return scaled(count, kUnits, "");

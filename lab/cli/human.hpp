@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 /// Numbers and texts as they are read on a screen.
 namespace bcos::lab {
@@ -12,6 +13,10 @@ std::string fitted(std::string_view text, int columns, bool unicode);
 
 /// Columns that a text takes.
 int display_columns(std::string_view text);
+
+/// A text in lines of at most so many columns, broken at spaces; a longer word has its own line.
+/// No lines for an empty text.
+std::vector<std::string> wrapped(std::string_view text, int columns);
 
 /// Three digits: 61834 is "61.8k"; k, M, G, T.
 std::string human_count(double count);

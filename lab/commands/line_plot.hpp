@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "lab/cli/output.hpp"
+#include "lab/report/figure.hpp"
 
 namespace bcos::lab {
 
@@ -19,18 +20,10 @@ struct LinePlot {
   std::vector<Point> points;  ///< by increasing x, at least one
 };
 
-/// An SVG document that needs nothing else.
-std::string svg_of(const LinePlot& plot);
+/// The same as a picture to be drawn.
+Figure figure_of(const LinePlot& plot);
 
 /// Lines of text no wider than the terminal; braille dots where it has Unicode, else stars.
 std::string text_of(const LinePlot& plot, const Terminal& where);
-
-/// An axis from `least` to at least `most`, with round numbers to mark.
-struct Axis {
-  double least = 0;
-  double most = 1;
-  std::vector<double> ticks;
-};
-Axis axis_of(double least, double most, int about_ticks, bool round_up);
 
 }  // namespace bcos::lab

@@ -73,7 +73,7 @@ void run(const Options& options) {
   const Schedule schedule = schedule_of(options.schedule);
   const std::uint64_t steps = options.steps.value_or(natural_steps(schedule));
   if (!options.svg.empty()) {
-    write_text(options.svg, svg_of(plot_of(schedule, steps)));
+    write_text(options.svg, svg_of(figure_of(plot_of(schedule, steps))));
     if (options.svg != "-" && options.format.empty()) print("wrote {}\n", visible(options.svg));
   }
   if (options.svg.empty() || !options.format.empty()) print_values(options, schedule, steps);

@@ -1,12 +1,14 @@
 #include <algorithm>
 #include <memory>
 
+#include "lab/cli/human.hpp"
 #include "lab/cli/options.hpp"
 #include "lab/cli/output.hpp"
 #include "lab/cli/progress.hpp"
 #include "lab/cli/usage.hpp"
 #include "lab/commands/commands.hpp"
 #include "lab/commands/theory_parts.hpp"
+#include "lab/theory/report.hpp"
 #include "lab/theory/results.hpp"
 
 namespace bcos::lab {
@@ -21,6 +23,7 @@ struct Options {
   bool full = false;
   bool mutants = false;
   bool verbose = false;
+  std::string report;
 };
 
 std::vector<const Claim*> chosen_claims(const std::vector<std::string>& ids) {
@@ -32,6 +35,11 @@ std::vector<const Claim*> chosen_claims(const std::vector<std::string>& ids) {
     chosen.push_back(as_usage([&] { return &theory::claim_by_id(id); }));
   }
   return chosen;
+}
+
+int columns_of(const Terminal& where) {
+  constexpr int kMost = 120;  // lines that long are still read easily
+  return where.present ? std::clamp(where.columns, 40, kMost) : theory::kColumns;
 }
 
 std::vector<Result> run_all(const std::vector<const Claim*>& claims, theory::RunOptions options) {
@@ -46,28 +54,43 @@ std::vector<Result> run_all(const std::vector<const Claim*>& claims, theory::Run
   return results;
 }
 
+void print_results(const Options& options, const std::vector<Result>& results) {
+  const int columns = columns_of(terminal());
+  write_out(results_table(results, columns));
+  if (options.verbose) {
+    for (const Result& result : results) {
+      print("\n{}\n{}", result.claim->id, checks_text(result, columns));
+    }
+  }
+  if (options.mutants) print("\n{}", mutants_text(results, columns));
+}
+
 void run(const Options& options) {
   const auto claims = chosen_claims(options.ids);
+  if (!options.report.empty()) theory::prepare_report(options.report);
   const theory::RunOptions how{.full = options.full, .mutants = options.mutants};
   const std::vector<Result> results = run_all(claims, how);
-  write_out(results_table(results));
-  if (options.verbose) {
-    for (const Result& result : results) print("\n{}\n{}", result.claim->id, checks_text(result));
-  }
-  if (options.mutants) print("\n{}", mutants_text(results));
+  print_results(options, results);
+  if (!options.report.empty()) theory::write_report(options.report, results, how);
   const auto failed = std::ranges::count_if(results, [](const Result& r) { return !r.pass(); });
+  if (failed == 0) print("\nall {} claims hold\n", results.size());
+  if (!options.report.empty()) print("see {}/theory.html\n", visible(options.report));
   if (failed > 0) {
     throw fail("theory", "expected every claim to hold but {} of {} did not", failed,
                results.size());
   }
-  print("\nall {} claims hold\n", results.size());
 }
 
 void list() {
+  const int columns = columns_of(terminal());
+  const auto paragraph = [&](const std::string& text) {
+    for (const std::string& line : wrapped(text, columns - 4)) print("    {}\n", line);
+  };
   for (const Claim& claim : theory::claims()) {
-    print("{}  {} ({})\n    {}\n", claim.id, claim.title, claim.name, claim.statement);
-    for (const std::string& erratum : claim.errata) print("    {}\n", erratum);
-    for (const std::string& mutant : claim.mutants) print("    mutant: {}\n", mutant);
+    print("{}  {} ({})\n", claim.id, claim.title, claim.name);
+    paragraph(claim.statement);
+    for (const std::string& erratum : claim.errata) paragraph(erratum);
+    for (const std::string& mutant : claim.mutants) paragraph("mutant: " + mutant);
   }
 }
 
@@ -75,10 +98,11 @@ void list() {
 
 void add_theory(Program& program) {
   const auto options = std::make_shared<Options>();
-  CLI::App& app = program.add(
-      "theory", "Check the claims of the paper by running them",
-      {"bcos theory", "bcos theory T5 T14 -v", "bcos theory --full --mutants", "bcos theory list"},
-      [options] { run(*options); });
+  CLI::App& app =
+      program.add("theory", "Check the claims of the paper by running them",
+                  {"bcos theory", "bcos theory T5 T14 -v", "bcos theory --report theory",
+                   "bcos theory --full --mutants", "bcos theory list"},
+                  [options] { run(*options); });
   app.add_option("CLAIM", options->ids, "T1 to T20 (all)")->type_name("");
   app.add_flag("--full", options->full, "replicates and horizons of the specification: minutes");
   app.add_flag("--quick", options->quick, "fewer of them, under a minute (the default)")
@@ -86,6 +110,8 @@ void add_theory(Program& program) {
   app.add_flag("--mutants", options->mutants,
                "also put a wrong formula into each claim, and show that it is caught");
   app.add_flag("-v,--verbose", options->verbose, "every check of every claim");
+  add_text(app, "--report", "DIR", options->report,
+           "write theory.html, theory.json and figures there");
   add_threads(app);
   program.add("theory list", "What each claim says", {"bcos theory list"}, [] { list(); });
   add_theory_estimators(program);

@@ -27,6 +27,7 @@ struct Figure {
   struct Axis {
     std::string label;
     Scale scale = Scale::linear;
+    bool from_zero = false;  ///< begins at 0 however far the points are; linear axes alone
   };
 
   std::string title;
@@ -39,5 +40,8 @@ struct Figure {
 /// An SVG document that needs nothing else. Points that are not finite, or not positive on a
 /// logarithmic axis, are left out. Series of one label have one colour.
 std::string svg_of(const Figure& figure);
+
+/// The same as an element of a page that has figure_css() of lab/report/assets.hpp.
+std::string inline_svg_of(const Figure& figure);
 
 }  // namespace bcos::lab

@@ -36,17 +36,23 @@ struct RunOptions {
                                                                    const std::string&) {};
 };
 
+inline constexpr int kColumns = 100;  ///< of texts that nobody looks at in a terminal
+
 Result run_claim(const Claim& claim, const RunOptions& options);
 
-/// One row a claim.
-std::string results_table(std::span<const Result> results);
+/// One row a claim, the check that stands for it below, and what came of the printed form; in lines
+/// of about `columns`.
+std::string results_table(std::span<const Result> results, int columns = kColumns);
 /// Every check of a claim, a line each.
-std::string checks_text(const Result& result);
+std::string checks_text(const Result& result, int columns = kColumns);
 /// Every mutant: whether and by what it was caught.
-std::string mutants_text(std::span<const Result> results);
+std::string mutants_text(std::span<const Result> results, int columns = kColumns);
 
-/// All numbers. Times are left out of what must not change from run to run: they stand under
-/// "seconds" alone.
+/// All numbers, those of the figures too. Times are left out of what must not change from run to
+/// run: they stand under "seconds" alone. The file of a claim's figure in a report:
+/// "figures/t05-1.svg" for the first of T5.
+std::string figure_file(const Claim& claim, std::size_t index);
+
 nlohmann::ordered_json to_json(std::span<const Result> results, const RunOptions& options);
 
 }  // namespace bcos::theory

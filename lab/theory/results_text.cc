@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
-#include <cmath>
+#include <algorithm>
+#include <sstream>
 
+#include "lab/cli/human.hpp"
 #include "lab/cli/table.hpp"
 #include "lab/theory/results.hpp"
+#include "lab/theory/words.hpp"
 
 namespace bcos::theory {
 namespace {
@@ -11,90 +14,121 @@ namespace {
 using lab::Align;
 using lab::Table;
 
-std::string_view sign_of(Relation relation) {
-  switch (relation) {
-    case Relation::at_most:
-      return "<=";
-    case Relation::at_least:
-      return ">=";
-    default:
-      return "=";
+/// A table with words below each row, wrapped.
+std::string with_words_below(const Table& table, std::span<const std::vector<std::string>> words,
+                             int columns) {
+  constexpr int kIndent = 7;
+  constexpr int kFurther = 2;
+  std::string out;
+  const std::string text = table.text();
+  std::size_t row = 0;  // 0: the titles
+  for (std::size_t at = 0; at < text.size(); ++row) {
+    const std::size_t end = text.find('\n', at) + 1;
+    out += text.substr(at, end - at);
+    at = end;
+    if (row == 0) continue;
+    for (const std::string& paragraph : words[row - 1]) {
+      int indent = kIndent;
+      for (const std::string& line : lab::wrapped(paragraph, columns - kIndent - kFurther)) {
+        out += fmt::format("{:{}}{}\n", "", indent, line);
+        indent = kIndent + kFurther;
+      }
+    }
   }
+  return out;
 }
 
-std::string number(double value) { return fmt::format("{:.5g}", value); }
-
-std::string measured(const Check& check) {
-  if (check.measured.se == 0) return number(check.measured.value);
-  return fmt::format("{} ± {:.1g}", number(check.measured.value), check.measured.se);
-}
-
-std::string predicted(const Check& check) {
-  return fmt::format("{} {}", sign_of(check.relation), number(check.predicted));
-}
-
-std::string verdict(const Check& check, double errors) {
-  if (check.form == Form::claim) return check.holds(errors) ? "holds" : "FAILS";
-  const std::string_view says = check.holds(errors) ? "printed form holds" : "printed form fails";
-  return fmt::format("{}{}", says, check.passes(errors) ? "" : ": NOT EXPECTED");
-}
-
-/// The check that showed a mutant to be wrong, else the one that stands for all.
-const Check& witness(const Findings& findings) {
-  for (const Check& check : findings.checks()) {
-    if (check.form == Form::claim && check.clearly_missed()) return check;
+int width_of(const Table& table) {
+  std::istringstream lines(table.text());
+  int width = 0;
+  for (std::string line; std::getline(lines, line);) {
+    width = std::max(width, lab::display_columns(line));
   }
-  return findings.headline();
+  return width;
 }
 
-std::string miss(const Check& check) {
-  if (check.measured.se > 0) {
-    return fmt::format("{:.3g} standard errors", check.excess() / check.measured.se);
+int widest(std::span<const std::string> cells) {
+  int width = 0;
+  for (const std::string& cell : cells) width = std::max(width, lab::display_columns(cell));
+  return width;
+}
+
+/// A row whose cell `which` takes as many lines as it needs.
+void add_wrapped(Table& table, std::vector<std::string> cells, std::size_t which, int room) {
+  const std::vector<std::string> lines = lab::wrapped(cells[which], room);
+  for (std::size_t i = 0; i < std::max<std::size_t>(lines.size(), 1); ++i) {
+    cells[which] = i < lines.size() ? lines[i] : "";
+    table.add(cells);
+    for (std::string& cell : cells) cell.clear();
   }
-  return fmt::format("{:.3g} times the tolerance", check.excess() / check.slack);
 }
 
 }  // namespace
 
-std::string results_table(std::span<const Result> results) {
-  Table table({{"claim"},
-               {"in the paper"},
-               {"what"},
-               {"checked"},
-               {"predicted", Align::right},
-               {"measured", Align::right},
-               {"verdict"},
-               {"checks", Align::right},
-               {"s", Align::right}});
+std::string results_table(std::span<const Result> results, int columns) {
+  const auto table_of = [&](bool full) {
+    Table table({{"claim"},
+                 {"in the paper"},
+                 {"what"},
+                 {"predicted", Align::right},
+                 {"measured", Align::right},
+                 {"verdict"}});
+    for (const Result& result : results) {
+      const Check& headline = result.findings.headline();
+      table.add({result.claim->id, result.claim->name, result.claim->title,
+                 predicted_text(headline), measured_text(headline),
+                 full ? full_verdict_text(result) : verdict_text(result)});
+    }
+    return table;
+  };
+  // The numbers of errata go below where a line has no room for them.
+  const bool full = width_of(table_of(true)) <= columns;
+  std::vector<std::vector<std::string>> below;
   for (const Result& result : results) {
-    const Check& headline = result.findings.headline();
-    table.add({result.claim->id, result.claim->name, result.claim->title, headline.what,
-               predicted(headline), measured(headline), result.pass() ? "holds" : "FAILS",
-               fmt::format("{}", result.findings.checks().size()),
-               fmt::format("{:.1f}", result.seconds)});
+    const std::string ids = full ? "" : corrections_text(result);
+    const std::string printed = printed_text(result);
+    below.push_back({fmt::format("{} ({} checks, {:.1f} s)", result.findings.headline().what,
+                                 result.findings.checks().size(), result.seconds),
+                     ids + (ids.empty() || printed.empty() ? "" : "; ") + printed});
   }
-  return table.text();
+  return with_words_below(table_of(full), below, columns);
 }
 
-std::string checks_text(const Result& result) {
-  Table table({{"check"}, {"predicted", Align::right}, {"measured", Align::right}, {"verdict"}});
+std::string checks_text(const Result& result, int columns) {
   const double errors = result.findings.errors();
+  std::vector<std::string> predicted;
+  std::vector<std::string> measured;
+  std::vector<std::string> verdicts;
   for (const Check& check : result.findings.checks()) {
-    table.add({check.what, predicted(check), measured(check), verdict(check, errors)});
+    predicted.push_back(predicted_text(check));
+    measured.push_back(measured_text(check));
+    verdicts.push_back(verdict_text(check, errors));
+  }
+  constexpr int kGaps = 2 + 3 * 2;
+  constexpr int kLeast = 24;
+  const int others = std::max(9, widest(predicted)) + std::max(8, widest(measured)) +
+                     std::max(7, widest(verdicts)) + kGaps;
+  const int room = std::max(columns - others, kLeast);
+  Table table({{"check"}, {"predicted", Align::right}, {"measured", Align::right}, {"verdict"}});
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    add_wrapped(table, {result.findings.checks()[i].what, predicted[i], measured[i], verdicts[i]},
+                0, room);
   }
   return table.text("  ");
 }
 
-std::string mutants_text(std::span<const Result> results) {
-  Table table({{"claim"}, {"mutant"}, {"verdict"}, {"seen in"}, {"missed by", Align::right}});
+std::string mutants_text(std::span<const Result> results, int columns) {
+  Table table({{"claim"}, {"verdict"}, {"missed by", Align::right}, {"mutant"}});
+  std::vector<std::vector<std::string>> below;
   for (const Result& result : results) {
     for (const MutantResult& mutant : result.mutants) {
       const Check& seen = witness(mutant.findings);
-      table.add({result.claim->id, mutant.what, mutant.caught ? "caught" : "SURVIVES", seen.what,
-                 miss(seen)});
+      table.add(
+          {result.claim->id, mutant.caught ? "caught" : "SURVIVES", miss_text(seen), mutant.what});
+      below.push_back({fmt::format("seen in {}", seen.what)});
     }
   }
-  return table.text();
+  return with_words_below(table, below, columns);
 }
 
 }  // namespace bcos::theory

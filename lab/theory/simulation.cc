@@ -7,7 +7,6 @@
 
 #include "bcos/update.hpp"
 #include "engine/error.hpp"
-#include "lab/theory/formulas.hpp"
 #include "lab/theory/parallel.hpp"
 
 namespace bcos::theory {

@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <sstream>
 
 #include "lab/cli/table.hpp"
 #include "lab/commands/line_plot.hpp"
+#include "lab/report/figure_axes.hpp"
 
 namespace bcos::lab {
 namespace {
@@ -32,7 +34,7 @@ bool well_formed(const std::string& xml) {
 }
 
 TEST(Svg, IsWellFormedAndStandsAlone) {
-  const std::string svg = svg_of(slope());
+  const std::string svg = svg_of(figure_of(slope()));
   EXPECT_TRUE(well_formed(svg)) << svg;
   EXPECT_TRUE(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
   EXPECT_EQ(svg.find("href"), std::string::npos);
@@ -41,13 +43,25 @@ TEST(Svg, IsWellFormedAndStandsAlone) {
 }
 
 TEST(Svg, DrawsTheCurveFromCornerToCorner) {
-  const std::string svg = svg_of(slope());
-  EXPECT_NE(svg.find("points=\"90.00,385.00 "), std::string::npos) << svg;
+  const std::string svg = svg_of(figure_of(slope()));
+  // The axes go from the top by their corner to the right: M left,top V bottom H right.
+  double left = 0;
+  double top = 0;
+  double bottom = 0;
+  double right = 0;
+  const std::size_t axes = svg.find("<path class=\"axis\"");
+  ASSERT_NE(axes, std::string::npos);
+  ASSERT_EQ(std::sscanf(svg.c_str() + axes, "<path class=\"axis\" d=\"M%lf,%lfV%lfH%lf", &left,
+                        &top, &bottom, &right),
+            4);
+  EXPECT_NE(svg.find(fmt::format("points=\"{:.2f},{:.2f} ", left, bottom)), std::string::npos);
+  EXPECT_NE(svg.find(fmt::format(" {:.2f},{:.2f}\"", right, top + (bottom - top) / 50)),
+            std::string::npos);
   EXPECT_NE(svg.find(">0.05<"), std::string::npos) << "the highest tick";
 }
 
 TEST(Svg, ManagesOnePointAndOnlyZeros) {
-  const std::string svg = svg_of({"", "", "", {{0, 0}}});
+  const std::string svg = svg_of(figure_of({"", "", "", {{0, 0}}}));
   EXPECT_TRUE(well_formed(svg));
   EXPECT_EQ(svg.find("nan"), std::string::npos);
 }

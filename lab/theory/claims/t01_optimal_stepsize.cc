@@ -49,6 +49,42 @@ void look(Worst& worst, double aim, double mean2, double second, const Setup& se
   worst.simplified = std::max(worst.simplified, std::abs(one - other) / one);
 }
 
+/// The parabola of every coordinate of P1 at its start, with the stepsize that is claimed best.
+void draw(const Setup& setup, Findings& findings) {
+  const auto problem = problem_by_id("P1").make();
+  const Vector x = problem->start();
+  const Vector e = minus(x, *problem->target(0));
+  Vector mean(problem->size());
+  Vector second(problem->size());
+  problem->moments(x, mean, second);
+  lab::Figure figure{.title = "Change of the expected squared distance after one step (P1)",
+                     .caption =
+                         "Each coordinate has a stepsize of its own that brings it nearest "
+                         "to its target; the point is gammahat, at the bottom of its "
+                         "parabola. Twice that stepsize gains nothing.",
+                     .x = {.label = "stepsize gamma"},
+                     .y = {.label = "E|x_k - gamma d_k - x_*k|^2 - |x_k - x_*k|^2"},
+                     .series = {}};
+  lab::Figure::Series best{
+      .label = "gammahat", .mark = lab::Figure::Mark::points, .x = {}, .y = {}};
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    const double aim = e[k] * mean[k];
+    const double gammahat = aim / setup.right(second[k], mean[k] * mean[k]);
+    best.x.push_back(gammahat);
+    best.y.push_back(change(gammahat, aim, second[k]));
+    lab::Figure::Series parabola{.label = fmt::format("coordinate {}", k + 1), .x = {}, .y = {}};
+    constexpr int kPoints = 60;
+    for (int i = 0; i <= kPoints; ++i) {
+      const double gamma = 2.2 * gammahat * i / kPoints;
+      parabola.x.push_back(gamma);
+      parabola.y.push_back(change(gamma, aim, second[k]));
+    }
+    figure.series.push_back(std::move(parabola));
+  }
+  figure.series.push_back(std::move(best));
+  findings.figure(std::move(figure));
+}
+
 void run(const Setup& setup, Findings& findings) {
   const std::size_t count = setup.scaled(200, 1000);
   for (const NamedProblem& named : problems()) {
@@ -76,6 +112,7 @@ void run(const Setup& setup, Findings& findings) {
     findings.equal(fmt::format("{}: |Ed| / E|d|^2 = sqrt(rho) / sqrt(E|d|^2)", named.id),
                    {worst.simplified}, 0);
   }
+  draw(setup, findings);
 }
 
 const RegisterClaim registered{

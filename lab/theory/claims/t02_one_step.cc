@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "lab/theory/claim.hpp"
@@ -31,6 +32,50 @@ Estimate sampled(const Case& c, const Vector& x, double alpha, std::uint64_t rep
       .front();
 }
 
+lab::Figure step_figure() {
+  return {.title = "One step from x_0 on P1: distance and bound",
+          .caption =
+              "The expected squared distance after one step lies below the lemma's bound for "
+              "every stepsize up to 1 / lambda. Where the bound is below the line of "
+              "|x_0 - x_*|^2, a step is sure to bring the point nearer in the mean.",
+          .x = {.label = "stepsize alpha"},
+          .y = {.label = "E|x_1 - x_*|^2"},
+          .series = {}};
+}
+
+lab::Figure cloud_figure() {
+  return {.title = "Distance against bound after one step, from random points",
+          .caption =
+              "Near the target and far from it, no point lies above the diagonal: the step "
+              "with alpha = 1 / (2 lambda) keeps to its bound on every problem. On pure "
+              "noise, P0, all points lie on it.",
+          .x = {.label = "bound (1 - alpha lambda)^2 |e|^2 + alpha^2 B_*",
+                .scale = lab::Figure::Scale::log},
+          .y = {.label = "E|x_1 - x_*|^2", .scale = lab::Figure::Scale::log},
+          .series = {}};
+}
+
+/// Exact values and bounds for all stepsizes that the lemma allows.
+void draw_step(const Setup& setup, const Case& c, Findings& findings) {
+  lab::Figure figure = step_figure();
+  const Vector x0 = c.problem.start();
+  const double d0 = squared_distance(x0, c.target);
+  using Mark = lab::Figure::Mark;
+  figure.series = {{.label = "exact", .x = {}, .y = {}},
+                   {.label = "bound", .mark = Mark::dashed, .x = {}, .y = {}},
+                   {.label = "|x_0 - x_*|^2", .mark = Mark::dashed, .x = {}, .y = {}}};
+  constexpr int kPoints = 100;
+  for (int i = 0; i <= kPoints; ++i) {
+    const double alpha = i / (kPoints * c.lambda);
+    for (auto& series : figure.series) series.x.push_back(alpha);
+    figure.series[0].y.push_back(one_step_distance(c.problem, x0, alpha, c.lambda, c.target));
+    figure.series[1].y.push_back(
+        one_step_bound(d0, alpha, c.lambda, setup.right(c.b_star, c.b_star / 2)));
+    figure.series[2].y.push_back(d0);
+  }
+  findings.figure(std::move(figure));
+}
+
 /// The lemma at x_0, for several stepsizes: sampled = exact <= bound.
 void from_the_start(const Setup& setup, const Case& c, Findings& findings) {
   const Vector x0 = c.problem.start();
@@ -51,7 +96,10 @@ void from_the_start(const Setup& setup, const Case& c, Findings& findings) {
 }
 
 /// Aiming and the bound at many points, near and far.
-void from_everywhere(const Setup& setup, const Case& c, Findings& findings) {
+void from_everywhere(const Setup& setup, const Case& c, Findings& findings, lab::Figure& cloud) {
+  constexpr std::size_t kDrawn = 40;
+  lab::Figure::Series drawn{
+      .label = c.named.id, .mark = lab::Figure::Mark::points, .x = {}, .y = {}};
   const std::size_t count = setup.scaled(300, 1000);
   double least_margin = 0;
   double most_over = 0;
@@ -68,8 +116,13 @@ void from_everywhere(const Setup& setup, const Case& c, Findings& findings) {
       const double bound = one_step_bound(d, alpha, c.lambda, c.b_star);
       const double exact = one_step_distance(c.problem, x, alpha, c.lambda, c.target);
       most_over = std::max(most_over, (exact - bound) / bound);
+      if (share == 0.5 && i < kDrawn) {
+        drawn.x.push_back(bound);
+        drawn.y.push_back(exact);
+      }
     }
   }
+  cloud.series.push_back(std::move(drawn));
   findings.at_least(fmt::format("{}: least aiming margin over |e|, {} points", c.named.id, count),
                     {least_margin}, 0, 1e-9);
   findings.at_most(fmt::format("{}: most that a step is over its bound, relatively", c.named.id),
@@ -86,7 +139,30 @@ void contraction(const Case& c, Findings& findings) {
                  {one_step_bound(d, most, c.lambda, c.b_star)}, d, 1e-12 * (1 + d));
 }
 
+/// At the target itself every step leads away, however small.
+void no_small_step(const Case& c, Findings& findings) {
+  const double alpha = 1e-3 / c.lambda;
+  const double after = one_step_distance(c.problem, c.target, alpha, c.lambda, c.target);
+  findings.as_printed(
+      findings.at_most(fmt::format("{} at x_*: a small step does not lead away", c.named.id),
+                       {after}, 0),
+      false);
+}
+
+void draw_diagonal(lab::Figure& cloud) {
+  lab::Figure::Series diagonal{
+      .label = "equality", .mark = lab::Figure::Mark::dashed, .x = {}, .y = {}};
+  for (const auto& series : cloud.series) {
+    const auto [least, most] = std::ranges::minmax(series.x);
+    diagonal.x.insert(diagonal.x.end(), {least, most});
+  }
+  std::ranges::sort(diagonal.x);
+  diagonal.y = diagonal.x;
+  cloud.series.push_back(std::move(diagonal));
+}
+
 void run(const Setup& setup, Findings& findings) {
+  lab::Figure cloud = cloud_figure();
   for (const NamedProblem& named : problems()) {
     const auto problem = named.make();
     const double lambda = problem->lambda();
@@ -95,9 +171,15 @@ void run(const Setup& setup, Findings& findings) {
     setup.stage(named.id);
     const Case c{named, *problem, lambda, *target, b_star(*problem, lambda, *target)};
     from_the_start(setup, c, findings);
-    from_everywhere(setup, c, findings);
+    from_everywhere(setup, c, findings, cloud);
     contraction(c, findings);
+    if (named.id == "P1") {
+      no_small_step(c, findings);
+      draw_step(setup, c, findings);
+    }
   }
+  draw_diagonal(cloud);
+  findings.figure(std::move(cloud));
 }
 
 const RegisterClaim registered{

@@ -1,8 +1,9 @@
+#include "lab/commands/line_plot.hpp"
+
 #include <algorithm>
 #include <cmath>
 
 #include "lab/cli/table.hpp"
-#include "lab/commands/line_plot.hpp"
 
 namespace bcos::lab {
 namespace {
@@ -77,6 +78,19 @@ void draw(Canvas& canvas, const LinePlot& plot, double highest) {
 }
 
 }  // namespace
+
+Figure figure_of(const LinePlot& plot) {
+  Figure figure{.title = plot.title,
+                .caption = "",
+                .x = {.label = plot.x_label},
+                .y = {.label = plot.y_label, .from_zero = true},
+                .series = {{}}};
+  for (const LinePlot::Point& point : plot.points) {
+    figure.series[0].x.push_back(point.x);
+    figure.series[0].y.push_back(point.y);
+  }
+  return figure;
+}
 
 std::string text_of(const LinePlot& plot, const Terminal& where) {
   double highest = 0;

@@ -1,0 +1,112 @@
+#include "lab/theory/words.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+namespace bcos::theory {
+namespace {
+
+/// Errata from this number on are slips of the pen.
+constexpr int kFirstSlip = 18;
+
+}  // namespace
+
+std::vector<Erratum> errata_of(const Claim& claim) {
+  std::vector<Erratum> errata;
+  for (const std::string& whole : claim.errata) {
+    const std::size_t colon = whole.find(": ");
+    if (colon == std::string::npos || !whole.starts_with('E')) {
+      errata.push_back({"", whole, true});
+      continue;
+    }
+    const bool slip = std::atoi(whole.c_str() + 1) >= kFirstSlip;
+    errata.push_back({whole.substr(0, colon), whole.substr(colon + 2), slip});
+  }
+  return errata;
+}
+
+std::string number_text(double value) { return fmt::format("{:.5g}", value); }
+
+std::string_view sign_of(Relation relation) {
+  switch (relation) {
+    case Relation::at_most:
+      return "<=";
+    case Relation::at_least:
+      return ">=";
+    default:
+      return "=";
+  }
+}
+
+std::string predicted_text(const Check& check) {
+  return fmt::format("{} {}", sign_of(check.relation), number_text(check.predicted));
+}
+
+std::string measured_text(const Check& check) {
+  if (check.measured.se == 0) return number_text(check.measured.value);
+  return fmt::format("{} ± {:.1g}", number_text(check.measured.value), check.measured.se);
+}
+
+std::string error_text(const Check& check) {
+  return check.measured.se == 0 ? "none" : fmt::format("{:.1g}", check.measured.se);
+}
+
+std::string verdict_text(const Check& check, double errors) {
+  if (check.form == Form::claim) return check.holds(errors) ? "holds" : "FAILS";
+  const std::string_view says = check.holds(errors) ? "printed form holds" : "printed form fails";
+  return fmt::format("{}{}", says, check.passes(errors) ? "" : ": NOT EXPECTED");
+}
+
+std::string corrections_text(const Result& result) {
+  std::string ids;
+  for (const Erratum& erratum : errata_of(*result.claim)) {
+    if (!erratum.slip) ids += (ids.empty() ? "" : ", ") + erratum.id;
+  }
+  return ids;
+}
+
+std::string verdict_text(const Result& result) {
+  if (!result.findings.pass()) return "FAILS";
+  if (!result.pass()) return "MUTANT SURVIVES";
+  return corrections_text(result).empty() ? "holds" : "holds, corrected";
+}
+
+std::string full_verdict_text(const Result& result) {
+  const std::string ids = corrections_text(result);
+  return ids.empty() ? verdict_text(result) : fmt::format("{} ({})", verdict_text(result), ids);
+}
+
+std::string printed_text(const Result& result) {
+  const double errors = result.findings.errors();
+  std::size_t count = 0;
+  std::size_t holding = 0;
+  bool expected = true;
+  for (const Check& check : result.findings.checks()) {
+    if (check.form != Form::printed) continue;
+    ++count;
+    holding += check.holds(errors) ? 1 : 0;
+    expected = expected && check.passes(errors);
+  }
+  const std::string_view end = expected ? "" : ", NOT EXPECTED";
+  if (count == 0) return corrections_text(result).empty() ? "" : "as printed: not checked";
+  if (holding == count) return fmt::format("as printed: holds too{}", end);
+  if (holding == 0) return fmt::format("as printed: fails{}", end);
+  return fmt::format("as printed: fails in {} of {} checks{}", count - holding, count, end);
+}
+
+const Check& witness(const Findings& findings) {
+  for (const Check& check : findings.checks()) {
+    if (check.form == Form::claim && check.clearly_missed()) return check;
+  }
+  return findings.headline();
+}
+
+std::string miss_text(const Check& check) {
+  if (check.measured.se > 0) {
+    return fmt::format("{:.3g} standard errors", check.excess() / check.measured.se);
+  }
+  return fmt::format("{:.3g} times the tolerance", check.excess() / check.slack);
+}
+
+}  // namespace bcos::theory

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lab/theory/results.hpp"
+
+/// Results in words, the same in the terminal and on the page.
+namespace bcos::theory {
+
+/// An erratum to the paper that bears on a claim.
+struct Erratum {
+  std::string id;  ///< "E7"
+  std::string text;
+  bool slip = false;  ///< of the pen: nothing that is claimed changes
+};
+std::vector<Erratum> errata_of(const Claim& claim);
+
+std::string number_text(double value);           ///< 7.5355
+std::string_view sign_of(Relation relation);     ///< "<="
+std::string predicted_text(const Check& check);  ///< <= 8.0554
+std::string measured_text(const Check& check);   ///< 7.5371 ± 0.002
+std::string error_text(const Check& check);      ///< 0.002, "none" where nothing was sampled
+std::string verdict_text(const Check& check, double errors);
+
+/// "holds", "FAILS", and where errata changed what is claimed "holds, corrected".
+std::string verdict_text(const Result& result);
+/// The errata that did: "E1, E3".
+std::string corrections_text(const Result& result);
+/// Both: "holds, corrected (E1, E3)".
+std::string full_verdict_text(const Result& result);
+
+/// What came of the paper's own form where it was changed: "as printed: fails". Empty where nothing
+/// was.
+std::string printed_text(const Result& result);
+
+/// The check that showed a mutant to be wrong, else the one that stands for all.
+const Check& witness(const Findings& findings);
+/// How far a check was missed: "51.2 standard errors".
+std::string miss_text(const Check& check);
+
+}  // namespace bcos::theory
