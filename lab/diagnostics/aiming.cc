@@ -19,6 +19,21 @@ std::optional<double> Aim::cosine() const {
 }
 
 template <class T>
+Aim aim_of(std::span<const T> e, std::span<const T> w) {
+  if (e.size() != w.size()) {
+    throw fail("aiming", "expected two vectors of one size but received {} and {}", e.size(),
+               w.size());
+  }
+  Aim aim;
+  for (std::size_t i = 0; i < e.size(); ++i) {
+    aim.inner += static_cast<double>(e[i]) * w[i];
+    aim.e_squared += static_cast<double>(e[i]) * e[i];
+    aim.w_squared += static_cast<double>(w[i]) * w[i];
+  }
+  return aim;
+}
+
+template <class T>
 Aim aim_of(std::span<const T> x, std::span<const T> x_ref, std::span<const T> w, double lambda) {
   if (x.size() != x_ref.size() || x.size() != w.size()) {
     throw fail("aiming", "expected three vectors of one size but received {}, {} and {}", x.size(),
@@ -50,6 +65,8 @@ void normalised(std::span<const T> d, std::span<const T> v, double eps_root, dou
   }
 }
 
+template Aim aim_of(std::span<const float>, std::span<const float>);
+template Aim aim_of(std::span<const double>, std::span<const double>);
 template Aim aim_of(std::span<const float>, std::span<const float>, std::span<const float>, double);
 template Aim aim_of(std::span<const double>, std::span<const double>, std::span<const double>,
                     double);

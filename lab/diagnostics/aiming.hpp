@@ -16,7 +16,11 @@ struct Aim {
   std::optional<double> cosine() const;  ///< none where a norm is 0
 };
 
-/// The aim of w + lambda x.
+/// Of two vectors.
+template <class T>
+Aim aim_of(std::span<const T> e, std::span<const T> w);
+
+/// Of w + lambda x at x_ref.
 template <class T>
 Aim aim_of(std::span<const T> x, std::span<const T> x_ref, std::span<const T> w, double lambda = 0);
 

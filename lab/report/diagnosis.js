@@ -2,12 +2,13 @@
 
 // Of each curve [key, label, colour, dashed]; in a comparison one curve a run: [key, how to find it].
 function diagnosisCharts() {
-  const own = data.runs.some((run) => run.diagnosis.aiming?.all?.null_step);
+  const own = data.runs.some((run) => run.diagnosis.aiming?.all?.null_d);
   const note = own ? "x_ref: the last weights of the run" : "x_ref: the weights of another run";
   return [
     {kind: "aiming", title: "Aiming: cosines to x − x_ref", note, wide: true, height: 320, format: short,
      curves: [["cos_g", "g", 0], ["cos_m", "m", 1], ["cos_d", "d/√v", 2], ["cos_step", "d/√v + λx", 3],
-              ["null_g", "g, pure noise", 0, true], ["null_step", "the others, pure noise", 3, true]],
+              ["null_g", "pure noise", 0, true], ["null_m", "pure noise", 1, true],
+              ["null_d", "pure noise", 2, true], ["null_step", "pure noise", 3, true]],
      compared: ["above_null", aboveNull], comparedTitle: "Aiming: cosine of the step less that of pure noise"},
     {kind: "aiming", title: "Aiming margin", note: "⟨x − x_ref, d/√v + λ x_ref⟩", format: short,
      curves: [["margin", "margin", 2]], compared: ["margin", (found) => found.margin]},
@@ -28,8 +29,9 @@ function diagnosisCharts() {
 // The cosine of the step less its null baseline; a reference that is no part of the run has none.
 function aboveNull(found) {
   const cosine = found.cos_step || found.cos_d;
-  if (!cosine || !found.null_step) return cosine;
-  const nulls = new Map(found.null_step.x.map((x, i) => [x, found.null_step.y[i]]));
+  const baseline = found.cos_step ? found.null_step : found.null_d;
+  if (!cosine || !baseline) return cosine;
+  const nulls = new Map(baseline.x.map((x, i) => [x, baseline.y[i]]));
   return {x: cosine.x, y: cosine.y.map((y, i) => (nulls.has(cosine.x[i]) ? y - nulls.get(cosine.x[i]) : null))};
 }
 

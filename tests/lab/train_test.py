@@ -348,8 +348,10 @@ class Diagnose(TrainTest):
         powers = beta ** np.abs(np.subtract.outer(np.arange(18), np.arange(18)))
         a = np.array(lengths)
         null = (a @ powers[0]) / np.sqrt(a @ powers @ a)
-        self.assertAlmostEqual(line["null_step"], null, delta=1e-6)
-        self.assertAlmostEqual(line["null_g"], null * np.sqrt(1 - beta**2), delta=1e-6)
+        for key in ("g", "m", "d", "step"):
+            w, own = whole[key], whole["step"]
+            part = w @ own / np.sqrt((w @ w) * (own @ own))
+            self.assertAlmostEqual(line[f"null_{key}"], part * null, delta=2e-4)
 
         signal = self.found("a", "signal")[24, "all"]
         self.assertTrue(0 <= signal["rho"] <= signal["raw"] <= 1)

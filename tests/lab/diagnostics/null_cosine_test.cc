@@ -110,5 +110,41 @@ TEST(TheNullCosine, FollowsASchedule) {
   expect_near(plain.g, *null_cosines(alphas, 0)[20]);
 }
 
+TEST(TheNullCosine, OfAnyDirectionIsThatOfTheStepTimesTheAngleBetween) {
+  // Adam on noise of very different sizes: its steps have about the same length everywhere.
+  constexpr std::size_t kSize = 20000;
+  constexpr std::size_t kLook = 60;
+  constexpr std::size_t kEnd = 100;
+  Stepper<double> stepper(with(adam, {.beta_v = 0.99}), std::vector<double>(kSize));
+  stepper.tap();
+  std::vector<double> scale(kSize);
+  Noise sizes(key_of("sizes"), 0, 0);
+  for (double& s : scale) s = std::exp(sizes.normal());
+  std::vector<double> lengths;
+  std::vector<double> x, g, m, step;
+  for (std::size_t t = 0; t < kEnd; ++t) {
+    Noise z(key_of("sizes"), 1, t);
+    std::vector<double> noise(kSize);
+    for (std::size_t i = 0; i < kSize; ++i) noise[i] = scale[i] * z.normal();
+    if (t == kLook) x = stepper.x();
+    stepper.step(noise, 1 - static_cast<double>(t) / kEnd);
+    lengths.push_back(std::sqrt(aim_of<double>(stepper.moved(), stepper.moved()).inner));
+    if (t == kLook) {
+      g = stepper.g();
+      m = stepper.d();
+      step = stepper.moved();
+    }
+  }
+  const double null = *null_cosines(lengths, 0.9)[kLook];
+  const auto expect = [&](const std::vector<double>& w, const char* name) {
+    const double part = *aim_of<double>(w, step).cosine();
+    EXPECT_NEAR(*aim_of<double>(x, stepper.x(), w).cosine(), part * null, 0.02) << name;
+    return part;
+  };
+  EXPECT_EQ(expect(step, "step"), 1);
+  EXPECT_LT(expect(m, "m"), 0.8) << "an angle that the noise's sizes make";
+  EXPECT_LT(expect(g, "g"), 0.8 * gradient_part(0.9));
+}
+
 }  // namespace
 }  // namespace bcos::diagnostics

@@ -133,7 +133,8 @@ def write_run(folder: Path, method: str, lr: float, seed: int, steps: int = STEP
     return folder
 
 
-AIMING = ["cos_g", "cos_m", "cos_d", "cos_step", "null_g", "null_step", "margin", "distance"]
+DIRECTIONS = ["g", "m", "d", "step"]
+AIMING = [f"{what}_{w}" for what in ("cos", "null") for w in DIRECTIONS] + ["margin", "distance"]
 SIGNAL = ["raw", "kappa", "rho", "silent", "amp_max", "amp_mean", "amp_bound"]
 
 
@@ -395,7 +396,7 @@ class PageTest(unittest.TestCase):
             for g in ("all", "attention")
             for key in keys
         }
-        dashed = {"null_g", "null_step", "kappa", "amp_bound"}
+        dashed = {*(f"null_{w}" for w in DIRECTIONS), "kappa", "amp_bound"}
         for kind, group, key in drawn:
             expected = diagnosed(run, kind, group, key)
             curve = page.curves[name, f"{kind}-{group}-{key}"]
@@ -410,7 +411,7 @@ class PageTest(unittest.TestCase):
                 sorted(seen[when]), sorted(f"{k}-{g}-{key}" for k, g, key in drawn if g == group)
             )
         self.assertEqual({series.split("-")[2] for series in seen["dashed"]}, dashed)
-        self.assertEqual(len(seen["keys"]), 6)
+        self.assertEqual(len(seen["keys"]), 8)
         self.assertIn("says something only above its dashed line", page.words)
 
     def test_a_comparison_shows_cosines_less_those_of_pure_noise(self) -> None:
