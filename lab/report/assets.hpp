@@ -9,6 +9,7 @@ std::string_view page_html();
 std::string_view page_css();
 std::string_view figure_css();
 std::string_view chart_js();
+std::string_view diagnosis_js();
 std::string_view page_js();
 
 }  // namespace bcos::lab

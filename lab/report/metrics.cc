@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 #include "engine/error.hpp"
 #include "engine/json_depth.hpp"
@@ -54,7 +55,26 @@ struct Line {
   }
 };
 
+bool is_text(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string();
+}
+
+void add_diagnosis(Metrics& metrics, const Line& line) {
+  DiagnosisPoint point{.step = line.count("s"),
+                       .kind = line.object["kind"].get<std::string>(),
+                       .group = line.object["group"].get<std::string>(),
+                       .values = {}};
+  for (const auto& [key, value] : line.object.items()) {
+    if (key != "s" && value.is_number()) point.values[key] = value.get<double>();
+  }
+  metrics.diagnosis.push_back(std::move(point));
+}
+
 void add_line(Metrics& metrics, const Line& line) {
+  if (is_text(line.object, "kind") && is_text(line.object, "group")) {
+    return add_diagnosis(metrics, line);
+  }
   const bool train = line.object.contains("trl");
   const bool eval = line.object.contains("tel");
   if (!train && !eval) return;
@@ -89,6 +109,17 @@ void settle(std::vector<Point>& points) {
   points = std::move(settled);
 }
 
+void settle(std::vector<DiagnosisPoint>& points) {
+  std::map<std::tuple<std::int64_t, std::string, std::string>, DiagnosisPoint> merged;
+  for (DiagnosisPoint& point : points) {
+    DiagnosisPoint& into = merged[{point.step, point.kind, point.group}];
+    for (const auto& [key, value] : into.values) point.values.emplace(key, value);
+    into = std::move(point);
+  }
+  points.clear();
+  for (auto& [place, point] : merged) points.push_back(std::move(point));
+}
+
 }  // namespace
 
 Metrics parse_metrics(std::string_view text, const std::string& path) {
@@ -120,6 +151,7 @@ Metrics parse_metrics(std::string_view text, const std::string& path) {
   }
   settle(metrics.train);
   settle(metrics.eval);
+  settle(metrics.diagnosis);
   return metrics;
 }
 

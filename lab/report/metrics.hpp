@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,14 +32,24 @@ struct EvalPoint {
   double accuracy = kNoNumber;  ///< of classifiers, from 0 to 1
 };
 
-/// Sorted by step, each step once.
+/// What a diagnosis found in one group of parameters at one step.
+struct DiagnosisPoint {
+  std::int64_t step = 0;
+  std::string kind;   ///< "aiming", "signal"
+  std::string group;  ///< "all", "attention", ...
+  std::map<std::string, double> values;
+};
+
+/// Sorted by step, each step once; of a diagnosis each kind and group of a step.
 struct Metrics {
   std::vector<TrainPoint> train;
   std::vector<EvalPoint> eval;
+  std::vector<DiagnosisPoint> diagnosis;
 };
 
-/// Reads metrics.jsonl: an object a line, with "s" (step) and "trl" (training) or "tel"
-/// (evaluation). Of lines about the same step the last wins, for a resumed run writes again. Lines
+/// Reads metrics.jsonl: an object a line, with "s" (step) and "trl" (training), "tel" (evaluation)
+/// or "kind" and "group" (diagnosis). Of lines about the same step the last wins, for a resumed run
+/// writes again; of a diagnosis the last of each value, for some are known later than others. Lines
 /// and keys of other kinds are ignored, and so is a last line that a crash has cut. Throws
 /// Error(io), or Error(corrupt) with the number of the line.
 Metrics read_metrics(const std::string& path);

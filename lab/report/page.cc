@@ -48,6 +48,7 @@ std::string assemble(const Parts& parts, const PageData& data, std::size_t point
                                      {"tables", parts.tables},
                                      {"data", script_json(data.json)},
                                      {"chart", std::string(chart_js())},
+                                     {"diagnosis", std::string(diagnosis_js())},
                                      {"page", std::string(page_js())}});
 }
 

@@ -242,11 +242,12 @@ function addControls() {
 
 if (data.comparison && data.runs.length > 2) hidden.add("raw");
 addCharts();
+addDiagnosis();
 addLegend();
 addControls();
 applySmoothing();
 refreshLegend();
 redrawAll();
-new ResizeObserver(redrawAll).observe(document.getElementById("charts"));
+for (const id of ["charts", "diagnosis-charts"]) new ResizeObserver(redrawAll).observe(document.getElementById(id));
 window.addEventListener("beforeprint", redrawAll);
 document.documentElement.dataset.ready = "1";

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
 
 #include "lab/report/thin.hpp"
 
@@ -72,6 +74,25 @@ Curves curves_of(const Metrics& metrics, std::size_t most_points) {
   return curves;
 }
 
+/// {kind: {group: {key: curve}}}.
+Json diagnosis_of(const Metrics& metrics, std::size_t most_points) {
+  Json kinds = Json::object();
+  std::map<std::tuple<std::string, std::string, std::string>, Curve> curves;
+  for (const DiagnosisPoint& point : metrics.diagnosis) {
+    for (const auto& [key, value] : point.values) {
+      Curve& curve = curves[{point.kind, point.group, key}];
+      curve.steps.push_back(point.step);
+      curve.values.push_back(value);
+    }
+  }
+  for (const auto& [place, curve] : curves) {
+    const auto& [kind, group, key] = place;
+    const Curve thinned = thin(curve, most_points);
+    kinds[kind][group][key] = {{"x", thinned.steps}, {"y", thinned.values}};
+  }
+  return kinds;
+}
+
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 }  // namespace
@@ -99,7 +120,8 @@ PageData page_data(bool comparison, std::span<const RunRecord> runs, const Compa
                                  {"steps", run.steps},
                                  {"final", number(run.final_loss)},
                                  {"atBestLr", static_cast<bool>(at_best[i])},
-                                 {"curves", curves.json()}});
+                                 {"curves", curves.json()},
+                                 {"diagnosis", diagnosis_of(runs[i].metrics, most_points)}});
   }
   for (const Group& group : summary.groups) {
     data.json["groups"].push_back({{"method", group.method},

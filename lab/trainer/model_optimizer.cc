@@ -41,7 +41,7 @@ ModelOptimizer::ModelOptimizer(const torch::nn::Module& model, const Settings& s
     const bool matrix = p.dim() >= 2 || settings.decay_all;
     const GroupId group = matrix ? GroupId{} : undecayed;
     if (decays && matrix) ++decayed_;
-    entries_.push_back({p, optimizer_.add(item.key(), view_of(p, item.key()), group)});
+    entries_.push_back({p, optimizer_.add(item.key(), view_of(p, item.key()), group), group});
   }
   gradients_.reserve(entries_.size());
 }
@@ -49,16 +49,30 @@ ModelOptimizer::ModelOptimizer(const torch::nn::Module& model, const Settings& s
 StepReport ModelOptimizer::step(double lr) {
   gradients_.clear();
   held_.clear();
-  for (const Entry& entry : entries_) {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const Entry& entry = entries_[i];
     torch::Tensor gradient = entry.parameter.grad();
     if (!gradient.defined()) continue;
     if (!gradient.is_contiguous()) {
       gradient = gradient.contiguous();
       held_.push_back(gradient);
     }
-    gradients_.emplace_back(entry.id, Gradient{.data = gradient.const_data_ptr()});
+    const Tap tap = taps_.empty() ? Tap{} : taps_[i];
+    gradients_.emplace_back(entry.id, Gradient{.data = gradient.const_data_ptr(), .tap = tap});
   }
   return optimizer_.step(lr, gradients_);
+}
+
+std::vector<DiagnosedTensor> ModelOptimizer::tensors() const {
+  std::vector<DiagnosedTensor> list;
+  for (const Entry& entry : entries_) {
+    const torch::Tensor& p = entry.parameter;
+    const std::string name(optimizer_.name(entry.id));
+    list.push_back({name, tensor_group(name, static_cast<std::size_t>(p.dim())),
+                    std::span(p.const_data_ptr<float>(), static_cast<std::size_t>(p.numel())),
+                    optimizer_.method(entry.group)});
+  }
+  return list;
 }
 
 }  // namespace bcos::lab

@@ -2,10 +2,12 @@
 
 #include <torch/torch.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "bcos/optimizer.hpp"
+#include "lab/training/diagnosis_reference.hpp"
 #include "lab/training/settings.hpp"
 
 namespace bcos::lab {
@@ -24,6 +26,10 @@ class ModelOptimizer {
   void save(const std::string& path) const { optimizer_.save(path); }
   void load(const std::string& path) { optimizer_.load(path); }
 
+  /// The parameters as a diagnosis sees them, and where it wants to have what a step uses of each.
+  std::vector<DiagnosedTensor> tensors() const;
+  void set_taps(std::span<const Tap> taps) { taps_ = taps; }
+
   std::uint64_t decayed_tensors() const { return decayed_; }
   std::uint64_t state_bytes() const { return optimizer_.state_bytes(); }
 
@@ -31,11 +37,13 @@ class ModelOptimizer {
   struct Entry {
     torch::Tensor parameter;
     ParameterId id;
+    GroupId group;
   };
   Optimizer optimizer_;
   std::vector<Entry> entries_;
   std::vector<ParameterGradient> gradients_;
   std::vector<torch::Tensor> held_;
+  std::span<const Tap> taps_;  // none, or one an entry
   std::uint64_t decayed_ = 0;
 };
 

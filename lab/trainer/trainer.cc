@@ -17,6 +17,7 @@
 #include "lab/trainer/task.hpp"
 #include "lab/trainer/torch_errors.hpp"
 #include "lab/trainer/weights.hpp"
+#include "lab/training/diagnosis.hpp"
 
 namespace bcos::lab {
 namespace {
@@ -26,6 +27,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr const char* kWeights = "model.safetensors";
 constexpr const char* kOptimizer = "optimizer.safetensors";
+constexpr const char* kDiagnosis = "diagnosis.safetensors";
 
 double ms_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
@@ -64,7 +66,9 @@ class Training : public Saver {
         model_(new_model(*task_, settings_)),
         optimizer_(*model_, settings_),
         schedule_(schedule_of(settings_, task_->steps())),
-        buffers_(*model_) {}
+        buffers_(*model_) {
+    if (!settings_.diagnose.empty()) look_at_it();
+  }
 
   Outcome run();
   void save(bool best) override;
@@ -78,6 +82,7 @@ class Training : public Saver {
   }
 
   RunFacts facts() const;
+  void look_at_it();
   void resume();
   void evaluate();
   StepEvent step();
@@ -94,6 +99,7 @@ class Training : public Saver {
   ModelOptimizer optimizer_;
   Schedule schedule_;
   Buffers buffers_;
+  std::unique_ptr<Diagnosis> diagnosis_;  // none unless asked for
 
   std::uint64_t done_ = 0;
   std::uint64_t bad_steps_ = 0;
@@ -126,11 +132,29 @@ RunFacts Training::facts() const {
   return facts;
 }
 
+void Training::look_at_it() {
+  DiagnosisOptions options{.settings = settings_,
+                           .steps = task_->steps(),
+                           .directory = request_.directory,
+                           .tell = {},
+                           .notice = request_.notice};
+  options.tell = [this](const DiagnosisEvent& event) {
+    tell([&](Observer& observer) { observer.diagnosis(event); });
+  };
+  diagnosis_ = std::make_unique<Diagnosis>(options, optimizer_.tensors());
+  optimizer_.set_taps(diagnosis_->taps());
+}
+
 void Training::save(bool best) {
-  const std::vector<NamedFileWriter> files = {
+  std::vector<NamedFileWriter> files = {
       {kWeights, [&](const std::string& path) { save_weights(*model_, path); }},
       {kOptimizer, [&](const std::string& path) { optimizer_.save(path); }},
   };
+  std::uint64_t diagnosis_bytes = 0;
+  if (diagnosis_) {
+    files.push_back({kDiagnosis, [&](const std::string& path) { diagnosis_->save(path); }});
+    diagnosis_bytes = diagnosis_->state_bytes();
+  }
   ordered_json facts;
   facts["name"] = request_.name;
   facts["settings"] = to_toml(settings_);
@@ -141,7 +165,7 @@ void Training::save(bool best) {
   facts["data"] = task_->facts();
   const std::uint64_t bytes =
       sizeof(float) * static_cast<std::uint64_t>(count_parameters(*model_)) +
-      optimizer_.state_bytes();
+      optimizer_.state_bytes() + diagnosis_bytes;
   request_.checkpoints->save(done_, files, facts, best, bytes);
 }
 
@@ -150,7 +174,10 @@ void Training::resume() {
   const auto found = request_.checkpoints->latest(complaints);
   for (const std::string& complaint : complaints) request_.notice(complaint);
   if (!found) {
-    if (complaints.empty()) return;
+    if (complaints.empty()) {
+      if (diagnosis_) diagnosis_->begin(0, {});
+      return;
+    }
     throw fail(ErrorCode::corrupt, "train",
                "expected a whole checkpoint in '{}' but all are damaged: --fresh begins again",
                request_.checkpoints->directory());
@@ -171,6 +198,7 @@ void Training::resume() {
     best_ = found->facts["best"].get<double>();
   }
   if (done_ < task_->steps()) request_.notice(fmt::format("goes on from step {}", done_));
+  if (diagnosis_) diagnosis_->begin(done_, found->file(kDiagnosis));
 }
 
 void Training::evaluate() {
@@ -199,6 +227,7 @@ StepEvent Training::step() {
     event.loss += loss.item<double>();
     loss.backward();
   }
+  if (diagnosis_) diagnosis_->before_step();
   const auto before_update = Clock::now();
   event.bad = !std::isfinite(event.loss);
   if (!event.bad) {
@@ -208,6 +237,7 @@ StepEvent Training::step() {
     event.bad = report.skipped;
   }
   event.optimizer_ms = ms_since(before_update);
+  if (diagnosis_) diagnosis_->after_step(done_, event.lr, event.bad);
   if (event.bad) {
     const torch::NoGradGuard no_grad;
     buffers_.restore();
@@ -241,6 +271,7 @@ Outcome Training::run() {
     const StepEvent event = step();
     tell([&](Observer& observer) { observer.step(event); });
   }
+  if (diagnosis_ && outcome != Outcome::interrupted) diagnosis_->end();
   tell([&](Observer& observer) { observer.end(outcome, done_); });
   return outcome;
 }

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 /// What happens in a run, and those who are told. The loop knows no more of them than this: bar,
 /// metrics, TensorBoard, checkpoints and diagnostics are all observers.
@@ -54,6 +56,14 @@ struct EvalEvent {
   bool best = false;
 };
 
+/// What a diagnosis found in a group of parameters at a step, in the order to show it.
+struct DiagnosisEvent {
+  std::uint64_t step = 0;
+  std::string kind;   ///< "aiming" or "signal"
+  std::string group;  ///< "all", or what the tensors are for
+  std::vector<std::pair<std::string, std::optional<double>>> values;
+};
+
 enum class Outcome { finished, interrupted, diverged };
 
 /// Writes a checkpoint of the moment.
@@ -69,6 +79,7 @@ class Observer {
   virtual void begin(const RunFacts& /*facts*/) {}
   virtual void step(const StepEvent& /*event*/) {}
   virtual void evaluation(const EvalEvent& /*event*/) {}
+  virtual void diagnosis(const DiagnosisEvent& /*event*/) {}
   /// `steps` are done and nothing is in flight. `last`: the run ends here.
   virtual void boundary(std::uint64_t /*steps*/, bool /*last*/, Saver& /*saver*/) {}
   virtual void end(Outcome /*outcome*/, std::uint64_t /*steps*/) {}

@@ -90,8 +90,22 @@ std::span<const Field> fields() {
        &S::checkpoint_every},
       {"keep", "log", "checkpoints kept besides the best", &S::keep},
       {"log_every", "log", "steps between lines where there is no terminal", &S::log_every},
+
+      {"diagnose", "diagnosis", "aiming, signal or both: aiming,signal", &S::diagnose},
+      {"diagnose_every", "diagnosis", "steps between diagnoses; 0: about fifty a run",
+       &S::diagnose_every},
+      {"diagnose_ref", "diagnosis", "run to aim at (this run's last weights)", &S::diagnose_ref},
   };
   return kFields;
+}
+
+bool may_change(std::string_view key) {
+  for (const std::string_view free :
+       {"name", "out", "preset", "threads", "keep", "log_every", "checkpoint_every", "diagnose",
+        "diagnose_every", "diagnose_ref"}) {
+    if (key == free) return true;
+  }
+  return false;
 }
 
 const Field& field_of(std::string_view key) {

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <chrono>
 
 #include "lab/training/observers.hpp"
@@ -54,6 +56,13 @@ class MetricsObserver : public Observer {
     if (event.accuracy) line["acc"] = *event.accuracy;
     directory_.append_metrics(line);
   }
+  void diagnosis(const DiagnosisEvent& event) override {
+    ordered_json line = {{"s", event.step}, {"kind", event.kind}, {"group", event.group}};
+    for (const auto& [key, value] : event.values) {
+      line[key] = value ? ordered_json(*value) : ordered_json(nullptr);
+    }
+    directory_.append_metrics(line);
+  }
   void end(Outcome outcome, std::uint64_t steps) override {
     facts_["outcome"] = name_of(outcome);
     facts_["steps_done"] = steps;
@@ -83,6 +92,14 @@ class TensorBoardObserver : public Observer {
     file_->scalar(event.step, time, "val/loss", event.loss);
     if (event.accuracy) file_->scalar(event.step, time, "val/accuracy", *event.accuracy);
     file_->flush();
+  }
+  void diagnosis(const DiagnosisEvent& event) override {
+    const double time = now();
+    for (const auto& [key, value] : event.values) {
+      if (!value) continue;
+      file_->scalar(event.step, time, fmt::format("{}_{}/{}", event.kind, event.group, key),
+                    *value);
+    }
   }
   void end(Outcome /*outcome*/, std::uint64_t /*steps*/) override { file_->flush(); }
 

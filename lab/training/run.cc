@@ -19,15 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// May differ between the parts of an interrupted run: nothing that is computed depends on them.
-bool may_change(std::string_view key) {
-  for (const std::string_view free :
-       {"name", "out", "preset", "threads", "keep", "log_every", "checkpoint_every"}) {
-    if (key == free) return true;
-  }
-  return false;
-}
-
 void check_same_settings(const Settings& now, const std::string& directory) {
   const std::string path = directory + "/config.toml";
   const Settings then = settings_from_toml({}, read_text(path), path);
@@ -40,6 +31,17 @@ void check_same_settings(const Settings& now, const std::string& directory) {
                  "to begin again",
                  field.key, before, path, after);
   }
+}
+
+/// A diagnosis is made while a run trains.
+void refuse_late_diagnosis(const Settings& now, const std::string& directory) {
+  const std::string path = directory + "/config.toml";
+  const Settings then = settings_from_toml({}, read_text(path), path);
+  if (now.diagnose.empty() || now.diagnose == then.diagnose) return;
+  throw misuse("train",
+               "expected a run that still trains to diagnose but '{}' is finished: give another "
+               "--name, the same settings train the same weights",
+               directory);
 }
 
 /// The run that is there goes to the first free "<name>.old-<k>".
@@ -93,7 +95,10 @@ RunResult run_training(const Settings& settings, const RunOptions& options) {
   fs::create_directories(settings.out, ignored);
   RunDirectory directory =
       RunDirectory::open(path, options.resume ? Expected::a_run : Expected::anything);
-  if (is_finished(settings)) return {Outcome::finished, path, 0, false};
+  if (is_finished(settings)) {
+    refuse_late_diagnosis(settings, path);
+    return {Outcome::finished, path, 0, false};
+  }
 
   CheckpointStore checkpoints(path + "/checkpoints", static_cast<int>(settings.keep));
   const std::uint64_t every =

@@ -1,9 +1,12 @@
 #include "lab/training/settings.hpp"
 
+#include <algorithm>
+
 #include "bcos/methods.hpp"
 #include "bcos/text.hpp"
 #include "engine/error.hpp"
 #include "lab/cli/usage.hpp"
+#include "lab/training/diagnosis.hpp"
 
 namespace bcos::lab {
 namespace {
@@ -67,6 +70,11 @@ void validate(const Settings& s) {
   if (s.model != "gpt" && s.total_batch % s.batch != 0) {
     throw misuse(kWhere, "expected total_batch as a multiple of batch = {} images but received {}",
                  s.batch, s.total_batch);
+  }
+  const std::vector<std::string> diagnoses = diagnoses_of(s);
+  if (!s.diagnose_ref.empty() && std::ranges::find(diagnoses, "aiming") == diagnoses.end()) {
+    throw misuse(kWhere, "expected diagnose = aiming with diagnose_ref but received '{}'",
+                 s.diagnose);
   }
   method_of(s);
   lr_of(s);

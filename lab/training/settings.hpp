@@ -81,6 +81,10 @@ struct Settings {
   std::uint64_t keep = 2;
   std::uint64_t log_every = 10;
 
+  std::string diagnose;
+  std::uint64_t diagnose_every = 0;
+  std::string diagnose_ref;
+
   bool operator==(const Settings&) const = default;
 };
 
@@ -97,6 +101,10 @@ struct Field {
   std::vector<std::string_view> choices = {};  ///< empty: any value of the type
 };
 std::span<const Field> fields();
+
+/// Whether a setting may differ between the parts of an interrupted run: nothing that is trained
+/// depends on it.
+bool may_change(std::string_view key);
 
 /// The field of this key, with - or _ between words. Throws UsageError naming the nearest.
 const Field& field_of(std::string_view key);

@@ -17,6 +17,7 @@ import time
 import unittest
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 PROGRAM = [sys.argv.pop()]
 
@@ -59,7 +60,7 @@ def run(
     )
 
 
-def lines_of(path: Path) -> list[dict[str, float]]:
+def lines_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
@@ -278,6 +279,125 @@ class Train(TrainTest):
         _, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1, seen + errors)
         self.assertIn(b"tokens.bin", errors)
+
+
+def tensors_of(path: Path) -> dict[str, Any]:
+    from safetensors.numpy import load_file
+
+    return {name: tensor.astype("float64") for name, tensor in load_file(path).items()}
+
+
+class Diagnose(TrainTest):
+    def found(self, name: str, kind: str) -> dict[tuple[int, str], dict[str, Any]]:
+        lines = lines_of(self.runs / name / "metrics.jsonl")
+        return {(x["s"], x["group"]): x for x in lines if x.get("kind") == kind}
+
+    def test_only_looks_and_finds_what_the_checkpoints_say(self) -> None:
+        import numpy as np
+
+        often = ("--checkpoint-every", "1", "--keep", "100", "--clip", "0")
+        self.fine(*self.tiny("plain", "-q", *often))
+        page = self.fine(
+            *self.tiny("a", "--diagnose", "aiming,signal", "--diagnose-every", "6", *often)
+        )
+        self.assertEqual(self.last_weights("plain"), self.last_weights("a"))
+        self.assertRegex(page, r"diagnosis: 5 steps of \d+ kB each are kept in .*/a/diagnosis")
+        self.assertFalse((self.runs / "a/diagnosis").exists())
+
+        aiming = self.found("a", "aiming")
+        self.assertEqual(sorted({s for s, _ in aiming}), [0, 6, 12, 18, 24])
+        groups = {group for _, group in aiming}
+        self.assertEqual(groups, {"all", "embeddings", "attention", "mlp", "vectors"})
+
+        def at(step: int, file: str) -> dict[str, Any]:
+            return tensors_of(self.runs / f"a/checkpoints/step-{step:08}/{file}.safetensors")
+
+        # Step 12 from what was saved before and after it, and the last weights.
+        x, last = at(12, "model"), at(30, "model")
+        m_old, m_new = at(12, "optimizer"), at(13, "optimizer")
+        beta = 0.9
+        flat: dict[str, list[Any]] = {key: [] for key in ("e", "g", "m", "d", "step", "margin")}
+        for name in x:
+            old, new = m_old[f"m/{name}"].ravel(), m_new[f"m/{name}"].ravel()
+            g = (new - beta * old) / (1 - beta)
+            v = beta**2 * (2 - beta**2) * old**2 + (1 - beta) ** 2 * (g + beta * old) ** 2
+            d = new / np.sqrt(v + 1e-12)
+            decay = 0.1 if x[name].ndim >= 2 else 0.0
+            e = (x[name] - last[name]).ravel()
+            flat["e"].append(e)
+            flat["g"].append(g)
+            flat["m"].append(new)
+            flat["d"].append(d)
+            flat["step"].append(d + decay * x[name].ravel())
+            flat["margin"].append(e * (d + decay * last[name].ravel()))
+        whole = {key: np.concatenate(parts) for key, parts in flat.items()}
+        e = whole["e"]
+        line = aiming[12, "all"]
+        for key in ("g", "m", "d", "step"):
+            w = whole[key]
+            cosine = e @ w / np.sqrt((e @ e) * (w @ w))
+            self.assertAlmostEqual(line[f"cos_{key}"], cosine, delta=2e-4)
+        self.assertAlmostEqual(line["margin"] / whole["margin"].sum(), 1, delta=1e-3)
+        self.assertAlmostEqual(line["distance"], np.sqrt(e @ e), delta=1e-6)
+
+        # What pure noise would give, from the lengths of the steps alone.
+        lengths = []
+        for step in range(12, 30):
+            before, after = at(step, "model"), at(step + 1, "model")
+            lengths.append(np.sqrt(sum(((after[n] - before[n]) ** 2).sum() for n in before)))
+        powers = beta ** np.abs(np.subtract.outer(np.arange(18), np.arange(18)))
+        a = np.array(lengths)
+        null = (a @ powers[0]) / np.sqrt(a @ powers @ a)
+        for key in ("g", "m", "d", "step"):
+            w, own = whole[key], whole["step"]
+            part = w @ own / np.sqrt((w @ w) * (own @ own))
+            self.assertAlmostEqual(line[f"null_{key}"], part * null, delta=2e-4)
+
+        signal = self.found("a", "signal")[24, "all"]
+        self.assertTrue(0 <= signal["rho"] <= signal["raw"] <= 1)
+        self.assertTrue(0 < signal["amp_mean"] < signal["amp_max"] <= signal["amp_bound"] + 1e-5)
+        report = (self.runs / "a/report.html").read_text()
+        self.assertIn('"aiming":{"all":{"cos_d"', report)
+
+    def test_survives_a_kill_to_the_last_digit(self) -> None:
+        wanted = ("--diagnose", "aiming,signal", "--diagnose-every", "20", "--steps", "300")
+        self.fine(*self.tiny("whole", "-q", *wanted))
+        self.kill_in_the_middle(self.tiny("cut", *wanted))
+        self.assertTrue(list((self.runs / "cut/diagnosis").glob("step-*")))
+        self.fine(*self.tiny("cut", *wanted))
+        for kind in ("aiming", "signal"):
+            self.assertEqual(self.found("whole", kind), self.found("cut", kind))
+        self.assertEqual(self.last_weights("whole"), self.last_weights("cut"))
+
+    def test_may_begin_in_the_middle_and_says_so(self) -> None:
+        self.kill_in_the_middle(self.tiny("a", "--steps", "300"))
+        page = self.fine(*self.tiny("a", "--steps", "300", "--diagnose", "signal"))
+        self.assertRegex(page, r"diagnosis: signal begins at step \d+")
+
+    def test_aims_at_another_run(self) -> None:
+        self.fine(*self.tiny("far", "--seed", "1", "-q"))
+        far = str(self.runs / "far")
+        self.fine(*self.tiny("a", "-q", "--diagnose", "aiming", "--diagnose-ref", far))
+        line = self.found("a", "aiming")[0, "all"]
+        self.assertNotIn("null_step", line)
+        self.assertTrue(line["distance"] > 0)
+        same = self.fine(
+            *self.tiny(
+                "b", "--beta", "0.8", "--seed", "1", "--diagnose", "aiming", "--diagnose-ref", far
+            )
+        )
+        self.assertIn("take a run with another --seed", same)
+
+    def test_wrong_use_is_named(self) -> None:
+        aiming = ("--diagnose", "aiming", "--diagnose-ref")
+        self.refused(2, "did you mean 'signal'?", *self.tiny("a", "--diagnose", "aiming,signl"))
+        self.refused(2, "diagnose_ref", *self.tiny("a", "--diagnose-ref", "runs/a"))
+        self.refused(1, "'/no/such' has none", *self.tiny("a", *aiming, "/no/such"))
+        self.assertFalse((self.runs / "a/config.toml").exists())
+        self.fine(*self.tiny("narrow", "--width", "8", "-q"))
+        narrow = str(self.runs / "narrow")
+        self.refused(1, "of the same model", *self.tiny("a", *aiming, narrow))
+        self.refused(2, "is finished", *self.tiny("narrow", "--width", "8", "--diagnose", "signal"))
 
 
 class Compare(TrainTest):

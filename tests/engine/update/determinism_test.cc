@@ -89,6 +89,24 @@ TEST(Bits, DoNotDependOnTheTarget) {
   }
 }
 
+TEST(Bits, DoNotDependOnWhoLooks) {
+  const std::vector<std::int64_t> shape = {66, 130};
+  const StepOptions clipped{.max_norm = 1.0, .guard = Guard::skip};
+  for (const Method& method : methods_with_blocks()) {
+    Random random(37);
+    const std::vector<float> x = random.numbers<float>(size_of(shape));
+    Stepper<float> alone(method, x, shape);
+    Stepper<float> watched(method, x, shape);
+    watched.tap();
+    for (int t = 0; t < 5; ++t) {
+      std::vector<float> g = random.wild_numbers<float>(x.size(), 30);
+      alone.step(g, 0.01, clipped);
+      watched.step(g, 0.01, clipped);
+    }
+    EXPECT_TRUE(same_bits(alone.everything(), watched.everything())) << to_json(method);
+  }
+}
+
 /// Steps a tensor in pieces cut at the given rows (or elements), each a parameter of its own.
 std::vector<float> sharded(const Method& method, std::int64_t columns,
                            const std::vector<std::int64_t>& cuts) {

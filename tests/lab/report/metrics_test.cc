@@ -75,6 +75,31 @@ TEST(AMetricsFile, MayHoldUnknownKeysKindsAndEmptyLines) {
   EXPECT_TRUE(metrics.eval.empty());
 }
 
+TEST(AMetricsFile, GivesWhatADiagnosisFound) {
+  const Metrics metrics = parse(
+      "{\"s\":20,\"kind\":\"aiming\",\"group\":\"all\",\"cos_g\":0.5,\"cos_m\":null}\n"
+      "{\"s\":10,\"kind\":\"aiming\",\"group\":\"mlp\",\"cos_g\":0.25}\n"
+      "{\"s\":20,\"kind\":\"signal\",\"group\":\"all\",\"rho\":0.125}\n");
+  ASSERT_EQ(metrics.diagnosis.size(), 3U);
+  EXPECT_EQ(metrics.diagnosis[0].group, "mlp");
+  const DiagnosisPoint& point = metrics.diagnosis[1];
+  EXPECT_EQ(point.step, 20);
+  EXPECT_EQ(point.kind, "aiming");
+  EXPECT_EQ(point.values, (std::map<std::string, double>{{"cos_g", 0.5}}));
+  EXPECT_TRUE(metrics.train.empty());
+  EXPECT_TRUE(metrics.eval.empty());
+}
+
+TEST(AMetricsFile, AddsWhatADiagnosisFoundLater) {
+  const Metrics metrics = parse(
+      "{\"s\":5,\"kind\":\"aiming\",\"group\":\"all\",\"cos_g\":0.5,\"cos_m\":0.75}\n"
+      "{\"s\":5,\"kind\":\"aiming\",\"group\":\"all\",\"cos_g\":0.25}\n"
+      "{\"s\":5,\"kind\":\"aiming\",\"group\":\"all\",\"null_g\":0.125}\n");
+  ASSERT_EQ(metrics.diagnosis.size(), 1U);
+  EXPECT_EQ(metrics.diagnosis[0].values,
+            (std::map<std::string, double>{{"cos_g", 0.25}, {"cos_m", 0.75}, {"null_g", 0.125}}));
+}
+
 TEST(AMetricsFile, MayBeEmpty) {
   EXPECT_TRUE(parse("").train.empty());
   EXPECT_TRUE(parse("\n").eval.empty());

@@ -93,7 +93,7 @@ TEST(ThePagesFiles, AreInTheProgramAndFitIntoAPage) {
   EXPECT_TRUE(page_html().starts_with("<!doctype html>"));
   EXPECT_TRUE(page_html().ends_with("</html>\n"));
   EXPECT_NE(page_css().find("prefers-color-scheme: dark"), std::string_view::npos);
-  for (const std::string_view script : {chart_js(), page_js()}) {
+  for (const std::string_view script : {chart_js(), diagnosis_js(), page_js()}) {
     EXPECT_FALSE(script.empty());
     EXPECT_EQ(script.find("</script"), std::string_view::npos);
     EXPECT_EQ(script.find("<!--"), std::string_view::npos);

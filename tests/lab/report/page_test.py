@@ -133,6 +133,59 @@ def write_run(folder: Path, method: str, lr: float, seed: int, steps: int = STEP
     return folder
 
 
+DIRECTIONS = ["g", "m", "d", "step"]
+AIMING = [f"{what}_{w}" for what in ("cos", "null") for w in DIRECTIONS] + ["margin", "distance"]
+SIGNAL = ["raw", "kappa", "rho", "silent", "amp_max", "amp_mean", "amp_bound"]
+
+
+def add_diagnosis(folder: Path) -> None:
+    """What a diagnosis would have found every 50 steps, in two groups."""
+    random.seed(folder.name)
+    lines = []
+    for step in range(0, STEPS, 50):
+        for group in ("all", "attention"):
+            for kind, keys in (("aiming", AIMING), ("signal", SIGNAL)):
+                values = {key: random.random() for key in keys}
+                if step == 0:
+                    values |= {"rho": None} if kind == "signal" else {"cos_g": None}
+                lines.append({"s": step, "kind": kind, "group": group, **values})
+    path = folder / "metrics.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines) + path.read_text())
+
+
+def diagnosed(folder: Path, kind: str, group: str, key: str) -> dict[int, float]:
+    lines = map(json.loads, (folder / "metrics.jsonl").read_text().splitlines()[:-1])
+    return {
+        line["s"]: line[key]
+        for line in lines
+        if line.get("kind") == kind and line["group"] == group and line[key] is not None
+    }
+
+
+# Chooses another group of parameters, and leaves what is shown.
+CHOOSE = """
+<script>
+const shown = () => [...document.querySelectorAll("#diagnosis-charts [data-series]")]
+  .filter((curve) => curve.getAttribute("display") !== "none").map((curve) => curve.dataset.series);
+const seen = {before: shown()};
+const select = document.getElementById("group");
+seen.groups = [...select.options].map((option) => option.value);
+select.value = "attention";
+select.dispatchEvent(new Event("change"));
+seen.after = shown();
+seen.dashed = [...document.querySelectorAll("#diagnosis-charts [data-series] path")]
+  .filter((path) => path.getAttribute("stroke-dasharray") !== "none")
+  .map((path) => path.parentElement.dataset.series);
+seen.keys = [...document.querySelectorAll("#diagnosis-charts figure:first-child .key")]
+  .map((key) => key.textContent);
+const result = document.createElement("pre");
+result.id = "seen";
+result.textContent = JSON.stringify(seen);
+document.body.append(result);
+</script>
+"""
+
+
 def recorded(folder: Path, kind: str, key: str) -> dict[int, float]:
     """What the file says, read in the plainest way: the last line of a step wins."""
     lines = {}
@@ -331,6 +384,52 @@ class PageTest(unittest.TestCase):
                 f"{best:.3f} with {'888' if method == 'adamw' else '444'} kB of state", page.words
             )
         self.assert_interactions(json.loads(page.texts["seen"]))
+
+    def test_a_diagnosis_is_drawn_a_group_at_a_time_with_pure_noise_dashed(self) -> None:
+        run = write_run(self.folder / "diagnosed", "bcosw_c", 0.002, 9)
+        add_diagnosis(run)
+        page = self.render(self.make(run), CHOOSE)
+        name = json.loads((run / "run.json").read_text())["name"]
+        drawn = {
+            (k, g, key)
+            for k, keys in (("aiming", AIMING), ("signal", SIGNAL))
+            for g in ("all", "attention")
+            for key in keys
+        }
+        dashed = {*(f"null_{w}" for w in DIRECTIONS), "kappa", "amp_bound"}
+        for kind, group, key in drawn:
+            expected = diagnosed(run, kind, group, key)
+            curve = page.curves[name, f"{kind}-{group}-{key}"]
+            self.assertEqual(curve["points"], len(expected))
+            if key not in dashed:
+                self.assertEqual(curve["marks"], expected)
+        self.assertEqual(len(page.curves), 8 + len(drawn))
+        seen = json.loads(page.texts["seen"])
+        self.assertEqual(seen["groups"], ["all", "attention"])
+        for when, group in (("before", "all"), ("after", "attention")):
+            self.assertEqual(
+                sorted(seen[when]), sorted(f"{k}-{g}-{key}" for k, g, key in drawn if g == group)
+            )
+        self.assertEqual({series.split("-")[2] for series in seen["dashed"]}, dashed)
+        self.assertEqual(len(seen["keys"]), 8)
+        self.assertIn("says something only above its dashed line", page.words)
+
+    def test_a_comparison_shows_cosines_less_those_of_pure_noise(self) -> None:
+        runs = [write_run(self.folder / f"aimed-{s}", "bcosw_c", 0.002, s) for s in (11, 12)]
+        for run in runs:
+            add_diagnosis(run)
+        page = self.render(self.make("aims", *runs, self.runs[0]), CHOOSE)
+        for run in runs:
+            name = json.loads((run / "run.json").read_text())["name"]
+            cosines = diagnosed(run, "aiming", "all", "cos_step")
+            nulls = diagnosed(run, "aiming", "all", "null_step")
+            marks = page.curves[name, "aiming-all-above_null"]["marks"]
+            self.assertEqual(set(marks), set(cosines))
+            for step, value in marks.items():
+                self.assertAlmostEqual(value, cosines[int(step)] - nulls[int(step)], places=12)
+            self.assertEqual(
+                page.curves[name, "signal-all-rho"]["marks"], diagnosed(run, "signal", "all", "rho")
+            )
 
     def test_names_and_settings_cannot_break_out(self) -> None:
         page = self.render(self.make(HOSTILE, self.runs[0], self.runs[1]))

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <map>
+#include <tuple>
 
 #include "bcos/executor.hpp"
 #include "engine/error.hpp"
@@ -31,6 +33,14 @@ struct Log : Observer {
   std::vector<double> losses;
   std::vector<EvalEvent> evaluations;
   std::uint64_t bad_steps = 0;
+  /// Kind, group and step, and what was found there.
+  std::map<std::tuple<std::string, std::string, std::uint64_t>,
+           std::map<std::string, std::optional<double>>>
+      diagnoses;
+  void diagnosis(const DiagnosisEvent& event) override {
+    auto& values = diagnoses[{event.kind, event.group, event.step}];
+    for (const auto& [key, value] : event.values) values[key] = value;
+  }
   void step(const StepEvent& event) override {
     losses.push_back(event.loss);
     bad_steps = event.bad_steps;
@@ -159,6 +169,61 @@ TEST_F(Training, WithAccumulationResumesBitForBit) {
 
 TEST_F(Training, OfAResNetWithAugmentationResumesBitForBit) {
   expect_resumed_equals_whole(images("resnet"), 5);
+}
+
+TEST_F(Training, IsNotChangedByADiagnosis) {
+  for (const char* method : {"bcosw_c", "adamw", "bcosw_g"}) {
+    Settings settings = gpt();
+    settings.method = method;
+    settings.dropout = 0.1;
+    const std::string name = method;
+    Log plain;
+    ASSERT_EQ(train_in(name + "-plain", settings, 0, &plain), Outcome::finished);
+    settings.diagnose = "aiming,signal";
+    settings.diagnose_every = 7;
+    Log log;
+    ASSERT_EQ(train_in(name + "-looked-at", settings, 0, &log), Outcome::finished);
+    EXPECT_EQ(plain.losses, log.losses);
+    EXPECT_TRUE(final_files(name + "-plain") == final_files(name + "-looked-at"));
+    EXPECT_TRUE(plain.diagnoses.empty());
+    for (const char* group : {"all", "embeddings", "attention", "mlp", "vectors"}) {
+      for (const std::uint64_t step : {0U, 7U, 35U}) {
+        EXPECT_TRUE(log.diagnoses.contains({"aiming", group, step})) << group << step;
+        EXPECT_TRUE(log.diagnoses.contains({"signal", group, step})) << group << step;
+      }
+    }
+  }
+}
+
+TEST_F(Training, IsDiagnosedTheSameWhenItIsResumed) {
+  Settings settings = gpt();
+  settings.diagnose = "aiming,signal";
+  settings.diagnose_every = 3;
+  Log whole;
+  ASSERT_EQ(train_in("whole", settings, 0, &whole), Outcome::finished);
+  Log parts;
+  ASSERT_EQ(train_in("parts", settings, 10, &parts), Outcome::interrupted);
+  EXPECT_TRUE(fs::exists(folder_ / "parts/diagnosis"));
+  EXPECT_FALSE(parts.diagnoses.contains({"aiming", "all", 0})) << "its end is not known";
+  ASSERT_EQ(train_in("parts", settings, 13, &parts), Outcome::interrupted);
+  ASSERT_EQ(train_in("parts", settings, 0, &parts), Outcome::finished);
+  EXPECT_FALSE(fs::exists(folder_ / "parts/diagnosis"));
+  EXPECT_EQ(whole.diagnoses, parts.diagnoses);
+  EXPECT_TRUE(final_files("whole") == final_files("parts"));
+}
+
+TEST_F(Training, KnowsWhatEveryTensorOfEveryModelIsFor) {
+  for (const char* kind : {"gpt", "resnet", "vit", "mlp"}) {
+    Settings settings = std::string(kind) == "gpt" ? gpt() : images(kind);
+    settings.tied = false;
+    settings.patch = 8;
+    settings.layers = 1;
+    settings.width = 16;
+    const auto model = make_model(make_task(settings)->model_options());
+    for (const DiagnosedTensor& tensor : ModelOptimizer(*model, settings).tensors()) {
+      EXPECT_NE(tensor.group, "other") << kind << ' ' << tensor.name;
+    }
+  }
 }
 
 TEST_F(Training, IsTheSameTwice) {

@@ -1,0 +1,74 @@
+#include "lab/training/diagnosis_reference.hpp"
+
+#include <filesystem>
+
+#include "bcos/safetensors.hpp"
+#include "engine/error.hpp"
+#include "lab/training/checkpoint_manifest.hpp"
+#include "lab/training/checkpoint_store.hpp"
+
+namespace bcos::lab {
+namespace {
+
+constexpr std::string_view kWhere = "train";
+
+bool has_any(std::string_view name, std::initializer_list<std::string_view> parts) {
+  for (const std::string_view part : parts) {
+    if (name.find(part) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+Checkpoint checkpoint_at(const std::string& path) {
+  if (std::filesystem::exists(path + "/" + kManifestName)) return read_checkpoint(path);
+  std::vector<std::string> complaints;
+  const auto latest = latest_checkpoint(path + "/checkpoints", complaints);
+  if (latest) return *latest;
+  throw fail(ErrorCode::io, kWhere,
+             "expected diagnose_ref as a run with a checkpoint but '{}' has none{}", path,
+             complaints.empty() ? "" : ": " + complaints.front());
+}
+
+}  // namespace
+
+std::string tensor_group(std::string_view name, std::size_t rank) {
+  if (rank < 2) return "vectors";
+  if (has_any(name, {"wte.", "wpe.", "cls_token", "pos_embed", "patch_embed"})) {
+    return "embeddings";
+  }
+  if (has_any(name, {".attn.", ".qkv.", ".proj."})) return "attention";
+  if (has_any(name, {".mlp.", ".fc1.", ".fc2.", "layers."})) return "mlp";
+  if (has_any(name, {"conv"})) return "convolutions";
+  if (has_any(name, {"lm_head.", "head.", "linear."})) return "output";
+  return "other";
+}
+
+Reference read_reference(const std::string& path, std::span<const DiagnosedTensor> tensors) {
+  const Checkpoint checkpoint = checkpoint_at(path);
+  Reference reference;
+  reference.path = checkpoint.path;
+  reference.step = checkpoint.step;
+  reference.settings =
+      settings_from_toml({}, checkpoint.facts.value("settings", std::string()), checkpoint.path);
+  const auto file = safetensors::File::open(checkpoint.file("model.safetensors"));
+  for (const DiagnosedTensor& tensor : tensors) {
+    const safetensors::TensorInfo* info = file.find(tensor.name);
+    if (info == nullptr) {
+      throw fail(ErrorCode::mismatch, kWhere,
+                 "expected diagnose_ref as a run of the same model but '{}' has no '{}'",
+                 file.path(), tensor.name);
+    }
+    if (info->dtype != "F32" || info->end - info->begin != tensor.x.size_bytes()) {
+      throw fail(ErrorCode::mismatch, kWhere,
+                 "expected diagnose_ref as a run of the same model but '{}' has '{}' as {} bytes "
+                 "of {} where this run has {} of F32",
+                 file.path(), tensor.name, info->end - info->begin, info->dtype,
+                 tensor.x.size_bytes());
+    }
+    std::vector<float>& weights = reference.weights.emplace_back(tensor.x.size());
+    file.read(*info, std::as_writable_bytes(std::span(weights)));
+  }
+  return reference;
+}
+
+}  // namespace bcos::lab
