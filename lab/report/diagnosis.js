@@ -66,10 +66,23 @@ function addDiagnosis() {
     const chart = new Chart(parent, link, {height: 230, axis: plain, xLabel: "step", ...options, title, curves});
     if (data.comparison || keys.length === 1) continue;
     const caption = chart.figure.querySelector("figcaption");
-    for (const curve of curves.filter((each) => each.group === curves[0].group)) {
+    for (const [label, curve] of keyOf(curves)) {
       const key = html("span", "key", caption);
       swatch(curve, key);
-      html("span", "", key, curve.label);
+      html("span", "", key, label);
     }
   }
+  const small = parent.querySelectorAll("figure:not(.wide)").length;
+  parent.style.setProperty("--columns", small % 3 === 0 ? 3 : 2);
+}
+
+// One curve a label; what several colours have in common is grey.
+function keyOf(curves) {
+  const key = new Map();
+  for (const curve of curves) {
+    const other = key.get(curve.label);
+    const shared = other && other.colour !== curve.colour;
+    key.set(curve.label, shared ? {...curve, colour: "var(--axis)"} : curve);
+  }
+  return key;
 }
