@@ -108,7 +108,7 @@ std::vector<Answer> answers(const Question& question) {
                   sampled[k],
                   0,
                   {}};
-    const theory::States states{.m = {question.m}, .v = {question.v}};
+    const theory::GivenStates states{.m = {question.m}, .v = {question.v}};
     answer.difference = expected_step(methods[k], states, question.law).mean - answer.exact.phi();
     if (const auto c = amplification_bound(methods[k])) {
       answer.bound = bias_part(answer.exact, 0) + variance_part(answer.exact, 0, *c);

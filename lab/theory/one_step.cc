@@ -48,7 +48,8 @@ TensorView OneStep::view(Vector& values) const {
   return {values.data(), DType::f64, shape_, {}};
 }
 
-OneStep::OneStep(const Method& method, const States& states, std::size_t n, std::size_t samples)
+OneStep::OneStep(const Method& method, const GivenStates& states, std::size_t n,
+                 std::size_t samples)
     : method_(method),
       taken_(states.taken),
       shape_{static_cast<std::int64_t>(n * samples / states.block_size),
@@ -84,7 +85,7 @@ void OneStep::run(ConstSpan g) {
   plan_->update({&gradient, 1}, {&alpha, 1}, {&taken, 1});
 }
 
-ExpectedStep expected_step(const Method& method, const States& states, const Law& law) {
+ExpectedStep expected_step(const Method& method, const GivenStates& states, const Law& law) {
   const double turn[] = {turn_of(method, states.m.empty() ? 0 : states.m.front())};
   const Quadrature rule = law.nodes(turn);
   OneStep step(method, states, 1, rule.nodes.size());

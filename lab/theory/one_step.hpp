@@ -11,7 +11,7 @@ namespace bcos::theory {
 
 /// What is known when a step begins. One method reads m, another v; what it does not read may be
 /// left empty.
-struct States {
+struct GivenStates {
   Vector m = {};  ///< m_{t-1}: one number a coordinate
   Vector v = {};  ///< v_{t-1}: one number a block
   std::size_t block_size = 1;
@@ -25,7 +25,7 @@ Method bare(Method method);
 class OneStep {
  public:
   /// n coordinates a sample.
-  OneStep(const Method& method, const States& states, std::size_t n, std::size_t samples);
+  OneStep(const Method& method, const GivenStates& states, std::size_t n, std::size_t samples);
   OneStep(const OneStep&) = delete;
   OneStep& operator=(const OneStep&) = delete;
 
@@ -55,6 +55,6 @@ struct ExpectedStep {
   double square = 0;
 };
 /// Of one coordinate.
-ExpectedStep expected_step(const Method& method, const States& states, const Law& law);
+ExpectedStep expected_step(const Method& method, const GivenStates& states, const Law& law);
 
 }  // namespace bcos::theory

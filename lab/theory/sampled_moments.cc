@@ -43,7 +43,7 @@ std::vector<SampledMoments> sampled_moments(std::span<const Method> methods, dou
                                             std::uint64_t key) {
   std::vector<EstimatorMoments> exact;
   for (const Method& method : methods) exact.push_back(moments_of(method, m, v, law.moments()));
-  const States states{.m = {m}, .v = {v}};
+  const GivenStates states{.m = {m}, .v = {v}};
   const std::uint64_t chunks = (samples + kChunk - 1) / kChunk;
   std::vector<std::vector<Sums>> parts(chunks);
   parallel_for(chunks, [&](std::size_t chunk) {

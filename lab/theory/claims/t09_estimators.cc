@@ -79,7 +79,7 @@ void blocks(const Setup& setup, Findings& findings) {
   const Law laws[] = {{Law::Kind::gaussian, 0.3, 1.1},
                       {Law::Kind::exponential, -0.5, 0.4},
                       {Law::Kind::gaussian, 0.1, 0.7}};
-  const States states{.m = {-0.4, 0.6, 0.2}, .v = {0.7}, .block_size = 3};
+  const GivenStates states{.m = {-0.4, 0.6, 0.2}, .v = {0.7}, .block_size = 3};
   const std::uint64_t samples = setup.scaled(200'000, 1'000'000);
   Noise noise(key_of("T9/blocks"), 0, 0);
   Vector g(3 * samples);
@@ -187,7 +187,7 @@ void first_step(const Setup& setup, Findings& findings) {
 /// v_t of an average is beta^t d_0^2 and the sum from k = 1: the sum alone is not enough.
 void initial_term(Findings& findings) {
   const double g[] = {2, -1, 0.5, 1, -0.3, 0.8};
-  States states{.v = {0}, .taken = 0};
+  GivenStates states{.v = {0}, .taken = 0};
   Method method = bare(bcos_g);
   method.start = Start::first;
   const double b = method.beta_v;

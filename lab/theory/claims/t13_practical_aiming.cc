@@ -31,7 +31,7 @@ struct Case {
 /// Where a trajectory is after t steps.
 struct Place {
   Vector x;
-  States states;
+  GivenStates states;
 };
 
 /// Places of several trajectories, from early to late.
