@@ -100,8 +100,8 @@ lab::Figure picture(const Paths& paths) {
 }
 
 void run(const Setup& setup, Findings& findings) {
-  const std::uint64_t steps = setup.scaled(20000, 200000);
-  const std::size_t seeds = setup.scaled(400, 2000);
+  const std::uint64_t steps = setup.scaled(20000, 60000);
+  const std::size_t seeds = setup.scaled(400, 1000);
   const Paths paths = walk(setup, steps, seeds);
   double last = 0;
   for (const Vector& row : paths.most) last = std::max(last, row.back());

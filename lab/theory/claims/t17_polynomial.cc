@@ -92,7 +92,7 @@ void without_decay(const Setup& setup, double q, lab::Figure& figure, Findings& 
   const Aimed c = *aimed("P3", std::make_unique<Polynomial>(q), 0);
   const std::string where = fmt::format("P3, lambda 0, q = {}", q);
   const Course course =
-      distance_course(c, kStepsizes, steps, setup.scaled(3000, 10000), key_of("T17/" + where));
+      distance_course(c, kStepsizes, steps, setup.scaled(3000, 4000), key_of("T17/" + where));
   const Vector kappa = {derivative(0) + q};
   const double scale = std::pow(static_cast<double>(steps + 1), kStepsizes.p);
   const double linear =
