@@ -98,6 +98,7 @@ struct Answer {
 std::vector<Answer> answers(const Question& question) {
   const auto rows = theory::estimators(question.beta, question.beta_v);
   std::vector<Method> methods;
+  methods.reserve(rows.size());
   for (const auto& row : rows) methods.push_back(row.method);
   const auto sampled = sampled_moments(methods, question.m, question.v, question.law,
                                        question.samples, theory::key_of("estimators"));

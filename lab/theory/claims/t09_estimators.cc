@@ -211,10 +211,10 @@ void picture(Findings& findings) {
   lab::Figure figure{
       .title = "Bias and spread of the estimators",
       .caption =
-          "Each point is a state (m, v) of a method on unit noise with mean 0.3. The "
-          "conditional estimators lie near the right value and spread little around it; "
-          "Adam's is steady but several times too large, for it averages g^2 and not m^2; "
-          "d^2 itself has no bias and spreads most.",
+          "Each point is a state (m, v) of a method on unit noise with mean 0.3. v = d^2, "
+          "the sign methods, has no bias; bcos_c and bcos_c_simple lie within about half "
+          "of the right value and in most states spread less; Adam's v is several times "
+          "too large, for it averages g^2 and not m^2.",
       .x = {"E v / E d^2 (1: no bias)", lab::Figure::Scale::log},
       .y = {"sd(v) / E d^2", lab::Figure::Scale::log},
       .series = {}};

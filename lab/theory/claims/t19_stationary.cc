@@ -69,7 +69,7 @@ Stationary stationary(const Setup& setup, const Row& row) {
   const Simulation simulation{.problem = problem,
                               .method = row.method,
                               .steps = kSettle + kept,
-                              .replicates = setup.scaled(128, 1'024),
+                              .replicates = setup.scaled(128, 512),
                               .key = key_of("T19"),
                               .x0 = Vector(problem.size(), 0.0),
                               .frozen = true};
@@ -179,6 +179,7 @@ void picture(const std::vector<Row>& all, const std::vector<Stationary>& found,
 void run(const Setup& setup, Findings& findings) {
   const std::vector<Row> all = rows();
   std::vector<Stationary> found;
+  found.reserve(all.size());
   for (const Row& row : all) found.push_back(stationary(setup, row));
   against_adam(setup, all, found, findings);
   table(setup, all, found, findings);

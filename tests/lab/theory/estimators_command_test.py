@@ -8,6 +8,8 @@ import unittest
 PROGRAM = sys.argv[1:]  # perhaps an emulator first
 GIVEN = ("--beta", "0.9", "--mu", "0.3", "--sigma", "1.1")
 STATES = ("--m", "-0.4", "--v", "0.7", "--samples", "50000")
+BCOS = ["bcos_c", "bcos_c_simple", "bcos_m", "bcos_g"]
+OTHERS = ["adams", "adam", "sign_momentum", "sign_sgd", "sgd_momentum"]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -34,8 +36,7 @@ class Estimators(unittest.TestCase):
 
     def test_one_row_an_estimator(self) -> None:
         text = self.fine(*GIVEN, *STATES)
-        for method in ("bcos_c", "bcos_c_simple", "adams", "bcos_m", "bcos_g", "adam",
-                       "sign_momentum", "sign_sgd", "sgd_momentum"):  # fmt: skip
+        for method in BCOS + OTHERS:
             self.assertEqual(sum(line.split()[:1] == [method] for line in text.splitlines()), 1)
         self.assertIn("0.04536", text)  # 2 beta^2 (1-beta) m (m - mu)
 
