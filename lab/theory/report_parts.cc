@@ -36,7 +36,7 @@ std::string verdict_of(std::span<const Result> results) {
   std::size_t caught = 0;
   for (const Result& result : results) {
     failed += result.findings.pass() ? 0 : 1;
-    corrected += corrections_text(result).empty() ? 0 : 1;
+    corrected += printed_of(result) == Printed::fails ? 1 : 0;
     checks += result.findings.checks().size();
     mutants += result.mutants.size();
     caught += static_cast<std::size_t>(
@@ -48,7 +48,7 @@ std::string verdict_of(std::span<const Result> results) {
                          : fmt::format("{} put to {}: {} not hold",
                                        counted(results.size(), "claim"), counted(checks, "check"),
                                        failed == 1 ? "1 does" : fmt::format("{} do", failed));
-  if (corrected > 0) text += fmt::format(", {} of them in a corrected form", corrected);
+  if (corrected > 0) text += fmt::format(", {} of them only in a corrected form", corrected);
   text += ".";
   if (mutants > 0) {
     text += fmt::format(" Of {} put in on purpose, {} caught.", counted(mutants, "wrong formula"),

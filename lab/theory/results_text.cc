@@ -63,35 +63,48 @@ void add_wrapped(Table& table, std::vector<std::string> cells, std::size_t which
   }
 }
 
+Table table_of(std::span<const Result> results, bool with_numbers, bool with_errata) {
+  std::vector<Table::Column> titles = {{"claim"}, {"in the paper"}, {"what"}};
+  if (with_numbers) {
+    titles.push_back({"predicted", Align::right});
+    titles.push_back({"measured", Align::right});
+  }
+  titles.push_back({"verdict"});
+  Table table(std::move(titles));
+  for (const Result& result : results) {
+    std::vector<std::string> cells = {result.claim->id, result.claim->name, result.claim->title};
+    if (with_numbers) {
+      cells.push_back(predicted_text(result.findings.headline()));
+      cells.push_back(measured_text(result.findings.headline()));
+    }
+    cells.push_back(with_errata ? full_verdict_text(result) : verdict_text(result));
+    table.add(std::move(cells));
+  }
+  return table;
+}
+
 }  // namespace
 
 std::string results_table(std::span<const Result> results, int columns) {
-  const auto table_of = [&](bool full) {
-    Table table({{"claim"},
-                 {"in the paper"},
-                 {"what"},
-                 {"predicted", Align::right},
-                 {"measured", Align::right},
-                 {"verdict"}});
-    for (const Result& result : results) {
-      const Check& headline = result.findings.headline();
-      table.add({result.claim->id, result.claim->name, result.claim->title,
-                 predicted_text(headline), measured_text(headline),
-                 full ? full_verdict_text(result) : verdict_text(result)});
-    }
-    return table;
-  };
-  // The numbers of errata go below where a line has no room for them.
-  const bool full = width_of(table_of(true)) <= columns;
+  // What a line has no room for goes below it: first the numbers of errata, then those measured.
+  Table table = table_of(results, true, true);
+  const bool with_errata = width_of(table) <= columns;
+  if (!with_errata) table = table_of(results, true, false);
+  const bool with_numbers = width_of(table) <= columns;
+  if (!with_numbers) table = table_of(results, false, false);
   std::vector<std::vector<std::string>> below;
   for (const Result& result : results) {
-    const std::string ids = full ? "" : corrections_text(result);
+    const Check& headline = result.findings.headline();
+    const std::string numbers =
+        fmt::format(": {}, predicted {}", measured_text(headline), predicted_text(headline));
+    const std::string ids = with_errata ? "" : corrections_text(result);
     const std::string printed = printed_text(result);
-    below.push_back({fmt::format("{} ({} checks, {:.1f} s)", result.findings.headline().what,
-                                 result.findings.checks().size(), result.seconds),
-                     ids + (ids.empty() || printed.empty() ? "" : "; ") + printed});
+    below.push_back(
+        {fmt::format("{}{} ({} checks, {:.1f} s)", headline.what, with_numbers ? "" : numbers,
+                     result.findings.checks().size(), result.seconds),
+         ids + (ids.empty() || printed.empty() ? "" : ", ") + printed});
   }
-  return with_words_below(table_of(full), below, columns);
+  return with_words_below(table, below, columns);
 }
 
 std::string checks_text(const Result& result, int columns) {
@@ -118,14 +131,13 @@ std::string checks_text(const Result& result, int columns) {
 }
 
 std::string mutants_text(std::span<const Result> results, int columns) {
-  Table table({{"claim"}, {"verdict"}, {"missed by", Align::right}, {"mutant"}});
+  Table table({{"claim"}, {"mutant"}, {"missed by"}});
   std::vector<std::vector<std::string>> below;
   for (const Result& result : results) {
     for (const MutantResult& mutant : result.mutants) {
       const Check& seen = witness(mutant.findings);
-      table.add(
-          {result.claim->id, mutant.caught ? "caught" : "SURVIVES", miss_text(seen), mutant.what});
-      below.push_back({fmt::format("seen in {}", seen.what)});
+      table.add({result.claim->id, mutant.caught ? "caught" : "SURVIVES", miss_text(seen)});
+      below.push_back({mutant.what, fmt::format("seen in {}", seen.what)});
     }
   }
   return with_words_below(table, below, columns);

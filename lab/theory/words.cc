@@ -66,10 +66,28 @@ std::string corrections_text(const Result& result) {
   return ids;
 }
 
+Printed printed_of(const Result& result) {
+  const double errors = result.findings.errors();
+  Printed what = corrections_text(result).empty() ? Printed::none : Printed::not_checked;
+  for (const Check& check : result.findings.checks()) {
+    if (check.form != Form::printed) continue;
+    if (!check.holds(errors)) return Printed::fails;
+    what = Printed::holds;
+  }
+  return what;
+}
+
 std::string verdict_text(const Result& result) {
   if (!result.findings.pass()) return "FAILS";
   if (!result.pass()) return "MUTANT SURVIVES";
-  return corrections_text(result).empty() ? "holds" : "holds, corrected";
+  switch (printed_of(result)) {
+    case Printed::fails:
+      return "holds, corrected";
+    case Printed::holds:
+      return "holds, sharper";
+    default:
+      return "holds";
+  }
 }
 
 std::string full_verdict_text(const Result& result) {
@@ -79,20 +97,29 @@ std::string full_verdict_text(const Result& result) {
 
 std::string printed_text(const Result& result) {
   const double errors = result.findings.errors();
+  const Check* first = nullptr;
   std::size_t count = 0;
-  std::size_t holding = 0;
+  std::size_t failing = 0;
   bool expected = true;
   for (const Check& check : result.findings.checks()) {
     if (check.form != Form::printed) continue;
     ++count;
-    holding += check.holds(errors) ? 1 : 0;
     expected = expected && check.passes(errors);
+    if (check.holds(errors)) continue;
+    ++failing;
+    if (first == nullptr) first = &check;
   }
-  const std::string_view end = expected ? "" : ", NOT EXPECTED";
-  if (count == 0) return corrections_text(result).empty() ? "" : "as printed: not checked";
-  if (holding == count) return fmt::format("as printed: holds too{}", end);
-  if (holding == 0) return fmt::format("as printed: fails{}", end);
-  return fmt::format("as printed: fails in {} of {} checks{}", count - holding, count, end);
+  const std::string_view end = expected ? "" : "; NOT EXPECTED";
+  switch (printed_of(result)) {
+    case Printed::none:
+      return "";
+    case Printed::not_checked:
+      return "as printed: not checked";
+    case Printed::holds:
+      return fmt::format("as printed: holds too{}", end);
+    default:
+      return fmt::format("as printed: fails in {} of {}: {}{}", failing, count, first->what, end);
+  }
 }
 
 const Check& witness(const Findings& findings) {

@@ -24,15 +24,20 @@ std::string measured_text(const Check& check);   ///< 7.5371 ± 0.002
 std::string error_text(const Check& check);      ///< 0.002, "none" where nothing was sampled
 std::string verdict_text(const Check& check, double errors);
 
-/// "holds", "FAILS", and where errata changed what is claimed "holds, corrected".
-std::string verdict_text(const Result& result);
-/// The errata that did: "E1, E3".
+/// The errata that change what is claimed: "E1, E3".
 std::string corrections_text(const Result& result);
-/// Both: "holds, corrected (E1, E3)".
+
+/// What came of the paper's own form, where it differs from what is claimed.
+enum class Printed { none, not_checked, holds, fails };
+Printed printed_of(const Result& result);
+
+/// "holds", "FAILS"; "holds, corrected" where the printed form fails somewhere, "holds, sharper"
+/// where it holds as well.
+std::string verdict_text(const Result& result);
+/// With the errata: "holds, corrected (E1, E3)".
 std::string full_verdict_text(const Result& result);
 
-/// What came of the paper's own form where it was changed: "as printed: fails". Empty where nothing
-/// was.
+/// "as printed: fails: ..." with the check in which it does. Empty for Printed::none.
 std::string printed_text(const Result& result);
 
 /// The check that showed a mutant to be wrong, else the one that stands for all.
