@@ -196,6 +196,7 @@ class AimingDiagnoser : public Diagnoser {
   template <class Target>
   void report(std::uint64_t step, std::span<const Looked> looked, Target target) const {
     std::vector<std::vector<Aim>> aims;
+    aims.reserve(directions_.size());
     for (const Direction& w : directions_) {
       aims.push_back(model_.sums<Aim>([&](std::size_t i) {
         return diagnostics::aim_of(looked[i].x, target(i), looked[i].*w.of);

@@ -1,11 +1,11 @@
 #include "lab/training/snapshots.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "bcos/safetensors.hpp"
 #include "engine/error.hpp"
+#include "lab/cli/options.hpp"
 #include "lab/training/file_system.hpp"
 
 namespace bcos::lab {
@@ -19,11 +19,7 @@ std::optional<std::uint64_t> step_of(std::string_view name) {
   if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
   name.remove_prefix(kPrefix.size());
   name.remove_suffix(std::min(name.size(), kSuffix.size()));
-  std::uint64_t step = 0;
-  const char* const end = name.data() + name.size();
-  const auto [stop, error] = std::from_chars(name.data(), end, step);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return step;
+  return whole_of(name);
 }
 
 }  // namespace
