@@ -19,7 +19,7 @@ using Scale = Figure::Scale;
 constexpr double kWidth = 640;
 constexpr double kRight = 618;
 constexpr double kPlotHeight = 270;
-constexpr double kLetter = 6.9;  // about the width of a letter of the usual size
+constexpr double kLetter = 7.8;  // about the width of a letter of the usual size
 constexpr int kTitleColumns = 70;
 constexpr double kLine = 20;
 

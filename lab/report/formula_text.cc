@@ -16,12 +16,13 @@ namespace {
 using Level = TextPiece::Level;
 using Spelling = std::pair<std::string_view, std::string_view>;
 
-constexpr std::array<Spelling, 25> kLetters = {
+constexpr std::array<Spelling, 28> kLetters = {
     {{"alpha", "α"}, {"beta", "β"},  {"gamma", "γ"}, {"delta", "δ"},   {"eps", "ε"},
      {"zeta", "ζ"},  {"eta", "η"},   {"theta", "θ"}, {"kappa", "κ"},   {"lambda", "λ"},
      {"mu", "μ"},    {"nu", "ν"},    {"xi", "ξ"},    {"pi", "π"},      {"rho", "ρ"},
      {"sigma", "σ"}, {"tau", "τ"},   {"phi", "φ"},   {"psi", "ψ"},     {"gammahat", "γ̂"},
-     {"err", "err"}, {"Var", "Var"}, {"Cov", "Cov"}, {"Corr", "Corr"}, {"SNR", "SNR"}}};
+     {"err", "err"}, {"Var", "Var"}, {"Cov", "Cov"}, {"Corr", "Corr"}, {"SNR", "SNR"},
+     {"max", "max"}, {"min", "min"}, {"sup", "sup"}}};
 constexpr std::array<Spelling, 6> kSigns = {
     {{"<=", "≤"}, {">=", "≥"}, {"!=", "≠"}, {"->", "→"}, {"+-", "±"}, {" - ", " − "}}};
 
@@ -55,6 +56,7 @@ class Reader {
     if (c == '_' && can_carry_ && index(Level::low)) return;
     if (c == '^' && (can_carry_ || can_be_raised_) && index(Level::high)) return;
     if (c == '<' && product()) return;
+    if (c == '-' && minus()) return;
     for (const auto& [typed, shown] : kSigns) {
       if (!text_.substr(at_).starts_with(typed)) continue;
       put(Level::line, shown);
@@ -81,12 +83,39 @@ class Reader {
     can_be_raised_ = true;
     can_carry_ = !part_of_name && (word.size() == 1 || letter != kLetters.end());
     if (letter != kLetters.end() && !part_of_name) return put(Level::line, letter->second);
-    if (word == "sqrt" && peek() == '(') return put(Level::line, "√");
+    if (word == "sqrt" && (peek() == '(' || (peek() == ' ' && is_operand(1)))) {
+      at_ += peek() == ' ' ? 1 : 0;
+      return put(Level::line, "√");
+    }
     if (word == "sum" && peek() == '_') {
       can_carry_ = true;
       return put(Level::line, "∑");
     }
     put(Level::line, word);
+  }
+
+  /// Whether a number, a bracket or a name of one letter, Greek ones included, stands there.
+  bool is_operand(std::size_t ahead) const {
+    const char c = peek(ahead);
+    if (c == '.') return is_digit(peek(ahead + 1));
+    if (!is_letter(c)) return is_digit(c) || c == '(' || c == '[' || c == '|';
+    std::size_t end = ahead;
+    while (is_letter(peek(end))) ++end;
+    const std::string_view word = text_.substr(at_ + ahead, end - ahead);
+    return word.size() == 1 ||
+           std::ranges::find(kLetters, word, &Spelling::first) != kLetters.end();
+  }
+
+  /// A hyphen between or before operands is a minus; those of words and of 1e-3 are not.
+  bool minus() {
+    const char before = at_ == 0 ? ' ' : text_[at_ - 1];
+    const bool begins = std::string_view(" ([{=,/").find(before) != std::string_view::npos;
+    const bool exponent = before == 'e' && at_ > 1 && is_digit(text_[at_ - 2]);
+    if (!is_operand(1) || exponent || !(begins || can_carry_ || is_digit(before))) return false;
+    put(Level::line, "−");
+    ++at_;
+    can_carry_ = can_be_raised_ = false;
+    return true;
   }
 
   /// "_t", "_*", "_{t,k}", "^2", "^{-1}", "^(2p)": false if nothing stands there.

@@ -22,8 +22,8 @@ std::string heading(const Result& result) {
   return fmt::format(
       "<h3><a class=\"id\" href=\"#{0}\">{0}</a> <span>{1}: {2}</span> "
       "<span class=\"mark{3}\">{4} {5}</span></h3>\n",
-      html_text(claim.id), formula_html(claim.name), formula_html(claim.title), good ? "" : " bad",
-      good ? "✓" : "✗", html_text(full_verdict_text(result)));
+      html_text(claim.id), formula_html(capitalised(claim.name)), formula_html(claim.title),
+      good ? "" : " bad", good ? "✓" : "✗", html_text(full_verdict_text(result)));
 }
 
 std::string term(const char* name, const std::string& words, double value) {
@@ -69,14 +69,9 @@ std::string checks_table(const Findings& findings, bool printed_alone) {
   return "<div class=\"scroll\">\n" + table.text() + "</div>\n";
 }
 
-bool has_printed(const Findings& findings) {
-  return std::ranges::any_of(findings.checks(),
-                             [](const Check& check) { return check.form == Form::printed; });
-}
-
 std::string errata(const Result& result) {
   const std::vector<Erratum> all = errata_of(*result.claim);
-  if (all.empty() && !has_printed(result.findings)) return {};
+  if (all.empty()) return {};
   std::string out = "<h4>Errata</h4>\n<ul class=\"errata\">\n";
   for (const Erratum& erratum : all) {
     out += fmt::format(
@@ -84,12 +79,27 @@ std::string errata(const Result& result) {
         erratum.slip ? fmt::format("{}, a slip", html_text(erratum.id)) : html_text(erratum.id),
         formula_html(erratum.text));
   }
-  out += "</ul>\n";
-  if (has_printed(result.findings)) {
-    out += fmt::format("<h4>The form in print, {}</h4>\n{}", html_text(printed_text(result)),
-                       checks_table(result.findings, true));
+  return out + "</ul>\n";
+}
+
+/// What came of the paper's own form; open where there is little of it.
+std::string printed_form(const Findings& findings) {
+  const double errors = findings.errors();
+  std::size_t count = 0;
+  std::size_t failing = 0;
+  for (const Check& check : findings.checks()) {
+    if (check.form != Form::printed) continue;
+    ++count;
+    failing += check.holds(errors) ? 0 : 1;
   }
-  return out;
+  if (count == 0) return {};
+  constexpr std::size_t kFew = 6;
+  return fmt::format(
+      "<details class=\"printed\"{}>\n<summary>The form in print {}</summary>\n{}</details>\n",
+      count <= kFew ? " open" : "",
+      failing == 0 ? fmt::format("holds in all {} of its checks", count)
+                   : fmt::format("fails in {} of {} checks", failing, count),
+      checks_table(findings, true));
 }
 
 std::string all_checks(const Findings& findings) {
@@ -141,10 +151,10 @@ std::string mutants(const Result& result) {
 
 std::string claim_section(const Result& result) {
   return fmt::format(
-      "<section class=\"card claim\" id=\"{}\">\n{}<p>{}</p>\n{}{}{}{}{}{}</section>\n",
+      "<section class=\"card claim\" id=\"{}\">\n{}<p>{}</p>\n{}{}{}{}{}{}{}</section>\n",
       html_text(result.claim->id), heading(result), formula_html(result.claim->statement),
-      headline(result), figures(result), errata(result), all_checks(result.findings),
-      numbers(result.findings), mutants(result));
+      headline(result), figures(result), errata(result), printed_form(result.findings),
+      all_checks(result.findings), numbers(result.findings), mutants(result));
 }
 
 }  // namespace bcos::theory

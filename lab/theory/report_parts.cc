@@ -74,7 +74,7 @@ std::string contents_list(std::span<const Stop> tour) {
           "<li><span class=\"mark{}\">{}</span> <span>{} <a href=\"#{}\">{}: "
           "{}</a>{}</span></li>\n",
           good ? "" : " bad", good ? "✓" : "✗", html_text(result->claim->id),
-          html_text(result->claim->id), formula_html(result->claim->name),
+          html_text(result->claim->id), formula_html(capitalised(result->claim->name)),
           formula_html(result->claim->title), badges);
     }
     out += "</ul></li>\n";
@@ -93,13 +93,13 @@ std::string summary_table(std::span<const Stop> tour) {
       const std::string printed = printed_text(*result);
       table.add(
           {HtmlTable::markup(link_to(*result->claim)),
-           HtmlTable::markup(formula_html(result->claim->name) + "<br>" +
+           HtmlTable::markup(formula_html(capitalised(result->claim->name)) + "<br>" +
                              formula_html(result->claim->title)),
            HtmlTable::words(check.what), HtmlTable::number(predicted_text(check), check.predicted),
            HtmlTable::number(number_text(check.measured.value), check.measured.value),
            HtmlTable::number(error_text(check), check.measured.se),
            HtmlTable::markup(html_text(full_verdict_text(*result)) +
-                             (printed.empty() ? "" : "<br>" + html_text(printed))),
+                             (printed.empty() ? "" : "<br>" + formula_html(printed))),
            Cell{fmt::format("{}", result->findings.checks().size()), true},
            Cell{fmt::format("{:.1f}", result->seconds), true}},
           result->pass());

@@ -40,8 +40,8 @@ inline constexpr int kColumns = 100;  ///< of texts that nobody looks at in a te
 
 Result run_claim(const Claim& claim, const RunOptions& options);
 
-/// One row a claim, the check that stands for it below, and what came of the printed form; in lines
-/// of about `columns`.
+/// One row a claim, and below what it says, the check that stands for it and what came of the
+/// printed form; in lines of `columns` where words and numbers allow it.
 std::string results_table(std::span<const Result> results, int columns = kColumns);
 /// Every check of a claim, a line each.
 std::string checks_text(const Result& result, int columns = kColumns);

@@ -55,30 +55,27 @@ int widest(std::span<const std::string> cells) {
 
 /// A row whose cell `which` takes as many lines as it needs.
 void add_wrapped(Table& table, std::vector<std::string> cells, std::size_t which, int room) {
-  const std::vector<std::string> lines = lab::wrapped(cells[which], room);
+  constexpr int kFurther = 2;  // lines after the first stand further in
+  const bool fits = lab::display_columns(cells[which]) <= room;
+  const std::vector<std::string> lines = lab::wrapped(cells[which], fits ? room : room - kFurther);
   for (std::size_t i = 0; i < std::max<std::size_t>(lines.size(), 1); ++i) {
-    cells[which] = i < lines.size() ? lines[i] : "";
+    cells[which] = i < lines.size() ? std::string(i == 0 ? 0 : kFurther, ' ') + lines[i] : "";
     table.add(cells);
     for (std::string& cell : cells) cell.clear();
   }
 }
 
-Table table_of(std::span<const Result> results, bool with_numbers, bool with_errata) {
-  std::vector<Table::Column> titles = {{"claim"}, {"in the paper"}, {"what"}};
-  if (with_numbers) {
-    titles.push_back({"predicted", Align::right});
-    titles.push_back({"measured", Align::right});
-  }
-  titles.push_back({"verdict"});
-  Table table(std::move(titles));
+Table table_of(std::span<const Result> results, bool with_errata) {
+  Table table({{"claim"},
+               {"in the paper"},
+               {"predicted", Align::right},
+               {"measured", Align::right},
+               {"verdict"}});
   for (const Result& result : results) {
-    std::vector<std::string> cells = {result.claim->id, result.claim->name, result.claim->title};
-    if (with_numbers) {
-      cells.push_back(predicted_text(result.findings.headline()));
-      cells.push_back(measured_text(result.findings.headline()));
-    }
-    cells.push_back(with_errata ? full_verdict_text(result) : verdict_text(result));
-    table.add(std::move(cells));
+    const Check& headline = result.findings.headline();
+    table.add({result.claim->id, result.claim->name, predicted_text(headline),
+               measured_text(headline),
+               with_errata ? full_verdict_text(result) : verdict_text(result)});
   }
   return table;
 }
@@ -86,23 +83,18 @@ Table table_of(std::span<const Result> results, bool with_numbers, bool with_err
 }  // namespace
 
 std::string results_table(std::span<const Result> results, int columns) {
-  // What a line has no room for goes below it: first the numbers of errata, then those measured.
-  Table table = table_of(results, true, true);
+  // Where a line has no room for the numbers of errata, they go below it.
+  Table table = table_of(results, true);
   const bool with_errata = width_of(table) <= columns;
-  if (!with_errata) table = table_of(results, true, false);
-  const bool with_numbers = width_of(table) <= columns;
-  if (!with_numbers) table = table_of(results, false, false);
+  if (!with_errata) table = table_of(results, false);
   std::vector<std::vector<std::string>> below;
   for (const Result& result : results) {
-    const Check& headline = result.findings.headline();
-    const std::string numbers =
-        fmt::format(": {}, predicted {}", measured_text(headline), predicted_text(headline));
     const std::string ids = with_errata ? "" : corrections_text(result);
     const std::string printed = printed_text(result);
-    below.push_back(
-        {fmt::format("{}{} ({} checks, {:.1f} s)", headline.what, with_numbers ? "" : numbers,
-                     result.findings.checks().size(), result.seconds),
-         ids + (ids.empty() || printed.empty() ? "" : ", ") + printed});
+    below.push_back({fmt::format("{}; {} ({} checks, {:.1f} s)", result.claim->title,
+                                 result.findings.headline().what, result.findings.checks().size(),
+                                 result.seconds),
+                     ids + (ids.empty() || printed.empty() ? "" : ", ") + printed});
   }
   return with_words_below(table, below, columns);
 }

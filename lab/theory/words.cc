@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+#include <cmath>
 #include <cstdlib>
 
 namespace bcos::theory {
@@ -26,7 +28,14 @@ std::vector<Erratum> errata_of(const Claim& claim) {
   return errata;
 }
 
-std::string number_text(double value) { return fmt::format("{:.5g}", value); }
+std::string capitalised(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+std::string number_text(double value) {
+  return std::isnan(value) ? "nan" : fmt::format("{:.5g}", value);
+}
 
 std::string_view sign_of(Relation relation) {
   switch (relation) {

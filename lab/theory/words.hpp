@@ -17,6 +17,9 @@ struct Erratum {
 };
 std::vector<Erratum> errata_of(const Claim& claim);
 
+/// As at the beginning of a line.
+std::string capitalised(std::string text);
+
 std::string number_text(double value);           ///< 7.5355
 std::string_view sign_of(Relation relation);     ///< "<="
 std::string predicted_text(const Check& check);  ///< <= 8.0554

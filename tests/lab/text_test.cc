@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "bcos/methods.hpp"
+#include "lab/cli/human.hpp"
 #include "lab/cli/options.hpp"
 #include "lab/cli/output.hpp"
 #include "lab/cli/table.hpp"
@@ -24,6 +25,15 @@ TEST(Table, AlignsColumnsWithoutTrailingSpaces) {
 TEST(ShownWidth, CountsNeitherColoursNorContinuationBytes) {
   EXPECT_EQ(shown_width(coloured("ok", Colour::green, {.colour = true})), 2U);
   EXPECT_EQ(shown_width("⠉é"), 2U);
+}
+
+TEST(Wrapped, BreaksAtSpacesAlone) {
+  EXPECT_EQ(wrapped("one two three", 7), (std::vector<std::string>{"one two", "three"}));
+  EXPECT_EQ(wrapped("incomprehensible to me", 6),
+            (std::vector<std::string>{"incomprehensible", "to me"}));
+  EXPECT_EQ(wrapped("é ü  ö", 5), (std::vector<std::string>{"é ü ö"}));
+  EXPECT_TRUE(wrapped("", 5).empty());
+  EXPECT_TRUE(wrapped("  ", 5).empty());
 }
 
 TEST(Coloured, IsPlainWhereThereIsNoColour) { EXPECT_EQ(coloured("ok", Colour::red, {}), "ok"); }

@@ -72,7 +72,7 @@ void draw(const Setup& setup, Findings& findings) {
     const double gammahat = aim / setup.right(second[k], mean[k] * mean[k]);
     best.x.push_back(gammahat);
     best.y.push_back(change(gammahat, aim, second[k]));
-    lab::Figure::Series parabola{.label = fmt::format("coordinate {}", k + 1), .x = {}, .y = {}};
+    lab::Figure::Series parabola{.label = fmt::format("coordinate {}", k), .x = {}, .y = {}};
     constexpr int kPoints = 60;
     for (int i = 0; i <= kPoints; ++i) {
       const double gamma = 2.2 * gammahat * i / kPoints;

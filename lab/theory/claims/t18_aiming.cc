@@ -136,9 +136,10 @@ lab::Figure figure_of_shares(const Case& c) {
   lab::Figure figure{
       .title = "Momentum and the aiming condition",
       .caption =
-          "The share of steps at which conceptual momentum does not aim at its own target: "
-          "nearly half of them close by, next to none far away. The condition cannot hold "
-          "for all t.",
+          "The share of steps at which conceptual momentum does not aim at its own target. At "
+          "rest it is nearly a half close by and next to nothing far away; along runs it is a half "
+          "at every distance, for a run is far away because its momentum has carried it there. The "
+          "condition cannot hold for all t.",
       .x = {"distance from momentum's target", lab::Figure::Scale::log},
       .y = {"share of negative margins"},
       .series = {{.label = "computed", .x = {}, .y = {}},

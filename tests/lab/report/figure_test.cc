@@ -208,13 +208,16 @@ TEST(AFormula, IsMadeReadable) {
             "E|x<sub>t+1</sub> − x<sub>*</sub>|<sup>2</sup> ≤ α<sup>2</sup> B<sub>*</sub>");
   EXPECT_EQ(formula_html("<e, phi + lambda x_*> >= 0"), "⟨e, φ + λ x<sub>*</sub>⟩ ≥ 0");
   EXPECT_EQ(formula_html("|x|_inf -> 0, sqrt(rho_k), (t+1)^(2p), 10^-3, t^.75."),
-            "|x|<sub>∞</sub> → 0, √(ρ<sub>k</sub>), (t+1)<sup>2p</sup>, 10<sup>-3</sup>, "
+            "|x|<sub>∞</sub> → 0, √(ρ<sub>k</sub>), (t+1)<sup>2p</sup>, 10<sup>−3</sup>, "
             "t<sup>.75</sup>.");
+  EXPECT_EQ(formula_html("(1-beta) x_1-x_* -1"), "(1−β) x<sub>1</sub>−x<sub>*</sub> −1");
+  EXPECT_EQ(formula_html("erf(r/sqrt 2), max_k"), "erf(r/√2), max<sub>k</sub>");
   EXPECT_EQ(formula_html("sum_k Var_t(v)"), "∑<sub>k</sub> Var<sub>t</sub>(v)");
 }
 
 TEST(AFormula, LeavesOtherTextsAlone) {
-  for (const char* text : {"cond_full and bcosw_c", "a well-known word", "p ^ q", "x_", "(a, b)"}) {
+  for (const char* text : {"cond_full and bcosw_c", "a well-known word", "1e-3", "x-axis", "-nan",
+                           "p ^ q", "x_", "(a, b)"}) {
     EXPECT_EQ(formula_html(text), text);
   }
   EXPECT_EQ(formula_html("1/2 < p < 1 & q > 2"), "1/2 &lt; p &lt; 1 &amp; q &gt; 2");
