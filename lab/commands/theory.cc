@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <memory>
 
 #include "lab/cli/human.hpp"
@@ -26,13 +27,15 @@ struct Options {
   std::string report;
 };
 
+constexpr std::array<std::string_view, 3> kOwnCommands = {"list", "estimators", "radius"};
+
 std::vector<const Claim*> chosen_claims(const std::vector<std::string>& ids) {
   std::vector<const Claim*> chosen;
   if (ids.empty()) {
     for (const Claim& claim : theory::claims()) chosen.push_back(&claim);
   }
   for (const std::string& id : ids) {
-    chosen.push_back(as_usage([&] { return &theory::claim_by_id(id); }));
+    chosen.push_back(as_usage([&] { return &theory::claim_by_id(id, kOwnCommands); }));
   }
   return chosen;
 }

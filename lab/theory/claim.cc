@@ -26,15 +26,17 @@ RegisterClaim::RegisterClaim(Claim claim) {
 
 std::span<const Claim> claims() { return registry(); }
 
-const Claim& claim_by_id(std::string id) {
-  std::ranges::transform(id, id.begin(), [](unsigned char c) { return std::toupper(c); });
-  std::vector<std::string_view> ids;
+const Claim& claim_by_id(const std::string& id, std::span<const std::string_view> others) {
+  std::string wanted = id;
+  std::ranges::transform(wanted, wanted.begin(), [](unsigned char c) { return std::toupper(c); });
+  std::vector<std::string_view> known;
   for (const Claim& claim : registry()) {
-    if (claim.id == id) return claim;
-    ids.push_back(claim.id);
+    if (claim.id == wanted) return claim;
+    known.push_back(claim.id);
   }
-  throw fail("theory", "expected a claim in T1..T20 but received '{}': did you mean '{}'?", id,
-             nearest(id, ids));
+  known.insert(known.end(), others.begin(), others.end());
+  throw fail("theory", "expected a claim in T1..T20 but received '{}'; did you mean '{}'?", id,
+             nearest(id, known));
 }
 
 }  // namespace bcos::theory

@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lab/theory/findings.hpp"
@@ -45,8 +46,9 @@ struct Claim {
 
 /// T1 to T20: all that registered, by number.
 std::span<const Claim> claims();
-/// Throws Error naming the nearest id. Case does not matter.
-const Claim& claim_by_id(std::string id);
+/// Case does not matter. Throws Error naming the nearest id, or the nearest of other words that
+/// could have been meant.
+const Claim& claim_by_id(const std::string& id, std::span<const std::string_view> others = {});
 
 struct RegisterClaim {
   explicit RegisterClaim(Claim claim);

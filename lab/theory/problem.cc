@@ -29,7 +29,7 @@ const NamedProblem& problem_by_id(const std::string& id) {
     if (problem.id == id) return problem;
     ids.push_back(problem.id);
   }
-  throw fail("theory", "expected a problem but received '{}': did you mean '{}'?", id,
+  throw fail("theory", "expected a problem but received '{}'; did you mean '{}'?", id,
              nearest(id, ids));
 }
 

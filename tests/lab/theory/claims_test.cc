@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "bcos/executor.hpp"
 #include "lab/theory/results.hpp"
 
@@ -36,6 +38,29 @@ TEST_P(EveryClaim, GivesTheSameNumbersOnAnyNumberOfThreads) {
   set_default_threads(before);
   EXPECT_EQ(texts[0], texts[1]);
   EXPECT_EQ(texts[0], texts[2]);
+}
+
+std::string refusal(const std::string& word) {
+  constexpr std::array<std::string_view, 1> kOthers = {"estimators"};
+  try {
+    claim_by_id(word, kOthers);
+    return "";
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+TEST(Claims, AreTwentyAndFoundInAnyCase) {
+  EXPECT_EQ(claims().size(), 20U);
+  EXPECT_EQ(claim_by_id("t20").id, "T20");
+}
+
+TEST(Claims, UnknownOnesAreRefusedWithTheNearestWord) {
+  EXPECT_EQ(refusal("T21"),
+            "[theory] expected a claim in T1..T20 but received 'T21'; did you mean 'T1'?");
+  EXPECT_EQ(refusal("estimator"),
+            "[theory] expected a claim in T1..T20 but received 'estimator'; did you mean "
+            "'estimators'?");
 }
 
 INSTANTIATE_TEST_SUITE_P(Theory, EveryClaim, ::testing::ValuesIn(ids()),

@@ -129,7 +129,7 @@ TEST(Problems, UnknownOnesAreRefusedWithTheNearest) {
     FAIL();
   } catch (const std::exception& error) {
     EXPECT_STREQ(error.what(),
-                 "[theory] expected a problem but received 'P1c': did you mean 'P1'?");
+                 "[theory] expected a problem but received 'P1c'; did you mean 'P1'?");
   }
 }
 
