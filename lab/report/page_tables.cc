@@ -53,6 +53,9 @@ std::string fact_text(const std::string& key, const nlohmann::ordered_json& valu
     const auto bytes = value.get<double>();
     return fmt::format("{} ({} bytes)", bytes_text(bytes), count_text(bytes));
   }
+  if (value.is_number() && (key == "started" || key == "ended")) {
+    return moment_text(value.get<double>());
+  }
   if (value.is_number_integer() && key != "seed") return count_text(value.get<double>());
   return value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 
 #include "lab/cli/human.hpp"
 
@@ -76,6 +77,15 @@ std::string bytes_text(double bytes) {
 
 std::string number_text(double number) {
   return std::isfinite(number) ? fmt::format("{}", number) : kNothing;
+}
+
+std::string moment_text(double seconds) {
+  if (!(std::abs(seconds) < 1e11)) return kNothing;
+  const auto whole = static_cast<std::time_t>(std::floor(seconds));
+  std::tm parts{};
+  if (gmtime_r(&whole, &parts) == nullptr) return kNothing;
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02} UTC", parts.tm_year + 1900, parts.tm_mon + 1,
+                     parts.tm_mday, parts.tm_hour, parts.tm_min);
 }
 
 std::string count_text(double count) {

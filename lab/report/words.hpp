@@ -15,6 +15,7 @@ std::string ms_text(double ms);                 ///< 33.1, 0.213
 std::string bytes_text(double bytes);           ///< 444 kB
 std::string number_text(double number);         ///< 0.0006 and 6e-05, as short as they can be
 std::string count_text(double count);           ///< 12,345; 1.5
+std::string moment_text(double seconds);        ///< since 1970: 2026-11-16 14:59 UTC
 
 /// How a run ended, its state, and what AdamW's would be.
 std::string run_verdict(const RunSummary& run);

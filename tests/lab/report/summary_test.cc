@@ -183,6 +183,9 @@ TEST(Words, ShowNumbersAsPeopleReadThem) {
   EXPECT_EQ(loss_text(kNoNumber), "–");
   EXPECT_EQ(loss_text(Spread{1.5, 0.0004}), "1.500 ± 0.0004");
   EXPECT_EQ(loss_text(Spread{1.5, 0}), "1.500 ± 0.000");
+  EXPECT_EQ(moment_text(1794841163.47), "2026-11-16 14:59 UTC");
+  EXPECT_EQ(moment_text(-1), "1969-12-31 23:59 UTC");
+  EXPECT_EQ(moment_text(1e300), "–");
   EXPECT_EQ(bytes_text(444000), "444 kB");
   EXPECT_EQ(bytes_text(999), "999 B");
   EXPECT_EQ(bytes_text(999600), "1.00 MB");
