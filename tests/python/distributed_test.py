@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import os
 import socket
 from collections.abc import Callable
@@ -39,6 +40,10 @@ def _entry(rank: int, port: int, work: Callable[..., None], arguments: tuple[Any
     dist.init_process_group("gloo", rank=rank, world_size=RANKS, timeout=timedelta(seconds=60))
     try:
         work(rank, *arguments)
+        # Groups of meshes go first and both ranks leave together: torch aborts a process whose
+        # group goes while a thread of it still serves the other rank.
+        gc.collect()
+        dist.barrier()
     finally:
         dist.destroy_process_group()
 
