@@ -29,6 +29,8 @@ struct Options {
   std::string method = "bcosw_c";
   std::string problem = "P1";
   std::optional<double> lambda;
+  std::optional<double> alpha;
+  std::optional<double> p;
   std::optional<double> beta;
   std::optional<double> beta_v;
   std::optional<std::uint64_t> steps;
@@ -78,11 +80,19 @@ Method method_of(const Options& options, double lambda) {
 
 theory::Simulation simulation_of(const Options& options, const theory::Problem& problem) {
   const double lambda = options.lambda.value_or(problem.lambda());
-  if (!(lambda > 0 && lambda <= 1)) {
-    throw misuse(kCommand,
-                 "expected --lambda in (0, 1], for runs begin with alpha = 1 and alpha lambda <= 1 "
-                 "is asked for, but received {}",
-                 lambda);
+  const theory::Stepsizes stepsizes{options.alpha.value_or(1), options.p.value_or(0.75)};
+  if (!(stepsizes.alpha > 0)) {
+    throw misuse(kCommand, "expected --alpha > 0 but received {}", stepsizes.alpha);
+  }
+  if (!(stepsizes.p >= 0 && stepsizes.p <= 1)) {
+    throw misuse(kCommand, "expected --p in [0, 1] but received {}", stepsizes.p);
+  }
+  if (!(lambda > 0 && stepsizes.alpha * lambda <= 1)) {
+    throw misuse(
+        kCommand,
+        "expected --lambda in (0, {:g}], for runs begin with alpha = {:g} and alpha lambda "
+        "<= 1 is asked for, but received {}",
+        1 / stepsizes.alpha, stepsizes.alpha, lambda);
   }
   Vector mean(problem.size());
   Vector second(problem.blocks());
@@ -97,7 +107,7 @@ theory::Simulation simulation_of(const Options& options, const theory::Problem& 
   }
   return {.problem = problem,
           .method = method_of(options, lambda),
-          .stepsizes = {1, 0.75},
+          .stepsizes = stepsizes,
           .steps = options.steps.value_or(20000),
           .replicates = options.replicates.value_or(128),
           .key = theory::key_of("radius")};
@@ -152,8 +162,9 @@ void print_text(const theory::NamedProblem& named, const theory::Simulation& sim
                 const Found& found) {
   const bool momentum = stands_for_momentum(simulation.method);
   print("{} on {} ({})\n", summary_of(simulation.method), named.id, named.summary);
-  print("alpha_t = (t+1)^-0.75, {} steps, {} replicates; the tail is the second half\n\n",
-        simulation.steps, simulation.replicates);
+  print("alpha_t = {:g} / (t+1)^{:g}, {} steps, {} replicates; the tail is the second half\n\n",
+        simulation.stepsizes.alpha, simulation.stepsizes.p, simulation.steps,
+        simulation.replicates);
   Table points({{"point"},
                 {"", Align::right},
                 {"", Align::right},
@@ -252,7 +263,9 @@ void add_theory_radius(Program& program) {
   add_text(app, "--method", "NAME", options->method,
            "a method with decoupled decay: its name, JSON, or @FILE (bcosw_c)");
   add_text(app, "--problem", "ID", options->problem, "P0 to P6, or one of your own (P1)");
-  add_real(app, "--lambda", options->lambda, "decay, in (0, 1] (the problem's own)");
+  add_real(app, "--lambda", options->lambda, "decay, > 0, alpha lambda <= 1 (the problem's own)");
+  add_real(app, "--alpha", options->alpha, "first stepsize of alpha / (t+1)^p (1)");
+  add_real(app, "--p", options->p, "its exponent, in [0, 1] (0.75)");
   add_real(app, "--beta", options->beta, "smoothing of m, in [0, 1)");
   add_real(app, "--beta-v", options->beta_v, "smoothing of v, in [0, 1)");
   add_whole(app, "--steps", options->steps, "length of a run (20000)", 100);
