@@ -33,12 +33,17 @@ const NamedProblem& problem_by_id(const std::string& id) {
              nearest(id, ids));
 }
 
+void known_moments(const Problem& problem, ConstSpan x, Span mean, Span second) {
+  if (problem.moments(x, mean, second)) return;
+  throw fail("theory", "expected a problem with known moments but received one without");
+}
+
 Vector phi_of(const Problem& problem, ConstSpan x) { return phi_of(problem, x, {}, 0); }
 
 Vector phi_of(const Problem& problem, ConstSpan x, ConstSpan m, double beta) {
   Vector phi(problem.size());
   Vector second(problem.blocks());
-  problem.moments(x, phi, second);
+  known_moments(problem, x, phi, second);
   if (!m.empty()) to_momentum(m, beta, phi, second);
   for (std::size_t i = 0; i < phi.size(); ++i) {
     const double size = std::sqrt(second[i / problem.block_size()]);

@@ -56,6 +56,9 @@ struct RegisterProblem {
   explicit RegisterProblem(NamedProblem problem);
 };
 
+/// The moments of a problem that must know them. Throws Error if it does not.
+void known_moments(const Problem& problem, ConstSpan x, Span mean, Span second);
+
 /// phi(x), the normalised expected direction. The moments must be known.
 Vector phi_of(const Problem& problem, ConstSpan x);
 /// The same of momentum, d = beta m + (1-beta) g, when m is given.

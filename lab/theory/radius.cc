@@ -26,9 +26,7 @@ class ConceptualStep {
 
   /// What is known before the step.
   void set(ConstSpan x, ConstSpan m) {
-    if (!problem_.moments(x, mean_, second_)) {
-      throw fail("theory", "expected a problem with known moments but received one without");
-    }
+    known_moments(problem_, x, mean_, second_);
     if (momentum_) to_momentum(m, method_.beta, mean_, second_);
   }
   /// d is that of the practical method.

@@ -91,9 +91,7 @@ class Group {
   /// E_t|d_k|^2: that of the sample, or of beta m + (1-beta) g.
   void look_up(std::size_t i) {
     const Span oracle = at(oracle_, i);
-    if (!problem_.moments(at(x_, i), mean_, oracle)) {
-      throw fail("theory", "expected a problem with known moments but received one without");
-    }
+    known_moments(problem_, at(x_, i), mean_, oracle);
     if (!m_.empty()) to_momentum(at(m_, i), method_.beta, mean_, oracle);
     // Where E|d|^2 = 0 the direction is 0 too, and the engine asks for a positive number.
     for (double& second : oracle) second = std::max(second, std::numeric_limits<double>::min());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lab/theory/aimed.hpp"
 #include "lab/theory/claim.hpp"
 #include "lab/theory/formulas.hpp"
 #include "lab/theory/simulation.hpp"
@@ -10,18 +11,10 @@
 namespace bcos::theory {
 namespace {
 
-struct Case {
-  const NamedProblem& named;
-  const Problem& problem;
-  double lambda;
-  Vector target;
-  double b_star;
-};
-
 /// One step from one point, sampled through the engine.
-Estimate sampled(const Case& c, const Vector& x, double alpha, std::uint64_t replicates,
+Estimate sampled(const Aimed& c, const Vector& x, double alpha, std::uint64_t replicates,
                  std::uint64_t key) {
-  const Simulation simulation{.problem = c.problem,
+  const Simulation simulation{.problem = *c.problem,
                               .method = conceptual(c.lambda),
                               .stepsizes = {alpha},
                               .replicates = replicates,
@@ -56,10 +49,9 @@ lab::Figure cloud_figure() {
 }
 
 /// Exact values and bounds for all stepsizes that the lemma allows.
-void draw_step(const Setup& setup, const Case& c, Findings& findings) {
+void draw_step(const Setup& setup, const Aimed& c, Findings& findings) {
   lab::Figure figure = step_figure();
-  const Vector x0 = c.problem.start();
-  const double d0 = squared_distance(x0, c.target);
+  const Vector x0 = c.problem->start();
   using Mark = lab::Figure::Mark;
   figure.series = {{.label = "exact", .x = {}, .y = {}},
                    {.label = "bound", .mark = Mark::dashed, .x = {}, .y = {}},
@@ -68,53 +60,51 @@ void draw_step(const Setup& setup, const Case& c, Findings& findings) {
   for (int i = 0; i <= kPoints; ++i) {
     const double alpha = i / (kPoints * c.lambda);
     for (auto& series : figure.series) series.x.push_back(alpha);
-    figure.series[0].y.push_back(one_step_distance(c.problem, x0, alpha, c.lambda, c.target));
+    figure.series[0].y.push_back(one_step_distance(*c.problem, x0, alpha, c.lambda, c.target));
     figure.series[1].y.push_back(
-        one_step_bound(d0, alpha, c.lambda, setup.right(c.b_star, c.b_star / 2)));
-    figure.series[2].y.push_back(d0);
+        one_step_bound(c.d0, alpha, c.lambda, setup.right(c.b_star, c.b_star / 2)));
+    figure.series[2].y.push_back(c.d0);
   }
   findings.figure(std::move(figure));
 }
 
 /// The lemma at x_0, for several stepsizes: sampled = exact <= bound.
-void from_the_start(const Setup& setup, const Case& c, Findings& findings) {
-  const Vector x0 = c.problem.start();
-  const double d0 = squared_distance(x0, c.target);
+void from_the_start(const Setup& setup, const Aimed& c, Findings& findings) {
+  const Vector x0 = c.problem->start();
   for (const double alpha : {0.05, 0.3, 1.0, 2.0}) {
     if (alpha * c.lambda > 1) continue;
-    const double exact = one_step_distance(c.problem, x0, alpha, c.lambda, c.target);
-    const double bound = one_step_bound(d0, alpha, c.lambda, setup.right(c.b_star, c.b_star / 2));
-    const std::string where = fmt::format("{}, alpha {}", c.named.id, alpha);
+    const double exact = one_step_distance(*c.problem, x0, alpha, c.lambda, c.target);
+    const double bound = one_step_bound(c.d0, alpha, c.lambda, setup.right(c.b_star, c.b_star / 2));
+    const std::string where = fmt::format("{}, alpha {}", c.id, alpha);
     const Estimate seen = sampled(c, x0, alpha, setup.scaled(40000, 400000), key_of("T2/" + where));
     findings.at_most(fmt::format("{}: E|x_1 - x_*|^2 within the bound", where), seen, bound);
     findings.equal(fmt::format("{}: E|x_1 - x_*|^2 as computed", where), seen, exact);
     findings.at_most(fmt::format("{}: the exact value within the bound", where), {exact}, bound);
-    if (c.named.id == "P0") {
+    if (c.id == "P0") {
       findings.equal(fmt::format("{}: the bound is attained", where), {exact}, bound);
     }
   }
 }
 
 /// Aiming and the bound at many points, near and far.
-void from_everywhere(const Setup& setup, const Case& c, Findings& findings, lab::Figure& cloud) {
+void from_everywhere(const Setup& setup, const Aimed& c, Findings& findings, lab::Figure& cloud) {
   constexpr std::size_t kDrawn = 40;
-  lab::Figure::Series drawn{
-      .label = c.named.id, .mark = lab::Figure::Mark::points, .x = {}, .y = {}};
+  lab::Figure::Series drawn{.label = c.id, .mark = lab::Figure::Mark::points, .x = {}, .y = {}};
   const std::size_t count = setup.scaled(300, 1000);
   double least_margin = 0;
   double most_over = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    Noise noise(key_of("T2/points/" + c.named.id), i, 0);
+    Noise noise(key_of("T2/points/" + c.id), i, 0);
     const double scale = std::pow(10, -3 + 5 * noise.uniform());
     Vector x = c.target;
     for (double& value : x) value += scale * noise.normal();
     const double d = squared_distance(x, c.target);
-    const double margin = aiming_margin(c.problem, x, c.lambda, c.target);
+    const double margin = aiming_margin(*c.problem, x, c.lambda, c.target);
     least_margin = std::min(least_margin, margin / std::sqrt(d));
     for (const double share : {0.1, 0.5, 1.0}) {
       const double alpha = share / c.lambda;
       const double bound = one_step_bound(d, alpha, c.lambda, c.b_star);
-      const double exact = one_step_distance(c.problem, x, alpha, c.lambda, c.target);
+      const double exact = one_step_distance(*c.problem, x, alpha, c.lambda, c.target);
       most_over = std::max(most_over, (exact - bound) / bound);
       if (share == 0.5 && i < kDrawn) {
         drawn.x.push_back(bound);
@@ -123,29 +113,28 @@ void from_everywhere(const Setup& setup, const Case& c, Findings& findings, lab:
     }
   }
   cloud.series.push_back(std::move(drawn));
-  findings.at_least(fmt::format("{}: least aiming margin over |e|, {} points", c.named.id, count),
+  findings.at_least(fmt::format("{}: least aiming margin over |e|, {} points", c.id, count),
                     {least_margin}, 0, 1e-9);
-  findings.at_most(fmt::format("{}: most that a step is over its bound, relatively", c.named.id),
+  findings.at_most(fmt::format("{}: most that a step is over its bound, relatively", c.id),
                    {most_over}, 0);
 }
 
 /// The bound is <= |e|^2 exactly up to this stepsize.
-void contraction(const Case& c, Findings& findings) {
-  const double d = squared_distance(c.problem.start(), c.target);
+void contraction(const Aimed& c, Findings& findings) {
+  const double d = c.d0;
   const double most = 2 * c.lambda * d / (c.lambda * c.lambda * d + c.b_star);
   findings.equal(fmt::format("{}: the bound is |e|^2 at alpha = 2 lambda |e|^2 / (lambda^2 |e|^2 + "
                              "B_*)",
-                             c.named.id),
+                             c.id),
                  {one_step_bound(d, most, c.lambda, c.b_star)}, d, 1e-12 * (1 + d));
 }
 
 /// At the target itself every step leads away, however small.
-void no_small_step(const Case& c, Findings& findings) {
+void no_small_step(const Aimed& c, Findings& findings) {
   const double alpha = 1e-3 / c.lambda;
-  const double after = one_step_distance(c.problem, c.target, alpha, c.lambda, c.target);
+  const double after = one_step_distance(*c.problem, c.target, alpha, c.lambda, c.target);
   findings.as_printed(
-      findings.at_most(fmt::format("{} at x_*: a small step does not lead away", c.named.id),
-                       {after}, 0),
+      findings.at_most(fmt::format("{} at x_*: a small step does not lead away", c.id), {after}, 0),
       false);
 }
 
@@ -163,17 +152,12 @@ void draw_diagonal(lab::Figure& cloud) {
 
 void run(const Setup& setup, Findings& findings) {
   lab::Figure cloud = cloud_figure();
-  for (const NamedProblem& named : problems()) {
-    const auto problem = named.make();
-    const double lambda = problem->lambda();
-    const auto target = problem->target(lambda);
-    if (!target) continue;
-    setup.stage(named.id);
-    const Case c{named, *problem, lambda, *target, b_star(*problem, lambda, *target)};
+  for (const Aimed& c : aimed_problems()) {
+    setup.stage(c.id);
     from_the_start(setup, c, findings);
     from_everywhere(setup, c, findings, cloud);
     contraction(c, findings);
-    if (named.id == "P1") {
+    if (c.id == "P1") {
       no_small_step(c, findings);
       draw_step(setup, c, findings);
     }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "bcos/methods.hpp"
+#include "lab/theory/aimed.hpp"
 #include "lab/theory/claim.hpp"
 #include "lab/theory/formulas.hpp"
 #include "lab/theory/one_step.hpp"
@@ -221,19 +222,14 @@ void on_quadratic(const Setup& setup, Findings& findings) {
 }
 
 void on_others(const Setup& setup, Findings& findings) {
-  for (const NamedProblem& named : problems()) {
-    if (named.id == "P1") continue;
-    const auto problem = named.make();
-    const double lambda = problem->lambda();
-    const auto target = problem->target(lambda);
-    Vector mean(problem->size());
-    Vector second(problem->blocks());
-    if (!target || !problem->moments(problem->start(), mean, second)) continue;
+  for (const Aimed& aimed : aimed_problems()) {
+    if (aimed.id == "P1") continue;
     for (const char* id : {"sign_sgd", "bcos_g", "bcos_c", "adam@paper"}) {
       Method method = method_by_name(id);
       method.decay = Decay::decoupled;
-      method.lambda = lambda;
-      const Case c{fmt::format("{}, {}", named.id, id), *problem, lambda, *target, method};
+      method.lambda = aimed.lambda;
+      const Case c{fmt::format("{}, {}", aimed.id, id), *aimed.problem, aimed.lambda, aimed.target,
+                   method};
       check(c, look_everywhere(setup, c, 1, setup.scaled(100, 2'000), setup.scaled(1'000, 20'000)),
             findings);
     }

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "lab/theory/aimed.hpp"
 #include "lab/theory/formulas.hpp"
 #include "lab/theory/problems/quadratic.hpp"
 #include "lab/theory/simulation.hpp"
@@ -121,6 +122,22 @@ TEST(StandardQuadratic, HasTheGoldenBounds) {
       EXPECT_NEAR(seen, bound.get<double>(), 1e-12 * (1 + seen));
     }
   }
+}
+
+/// Says where to go, but not what its steps are on average.
+class WithoutMoments : public Problem {
+ public:
+  std::size_t size() const override { return 1; }
+  Vector start() const override { return {1}; }
+  void sample(ConstSpan x, Noise& /*noise*/, Span d) const override { d[0] = x[0]; }
+  std::optional<Vector> target(double /*lambda*/) const override { return Vector{0}; }
+};
+
+TEST(Problems, WithoutMomentsAreNotTakenForNoise) {
+  EXPECT_THROW(phi_of(WithoutMoments(), Vector{1}), std::exception);
+  EXPECT_FALSE(aimed("own", std::make_unique<WithoutMoments>(), 0.5));
+  EXPECT_THROW(final_points({.problem = WithoutMoments(), .method = conceptual(0)}),
+               std::exception);
 }
 
 TEST(Problems, UnknownOnesAreRefusedWithTheNearest) {
