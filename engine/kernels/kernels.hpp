@@ -127,15 +127,9 @@ struct Sums {
   alignas(64) double u[kLanes] = {};  ///< |u|^2 of the new u
 };
 
-/// The lanes of a run, added in a fixed tree.
-inline double combine(const double (&lanes)[kLanes]) {
-  double sum[kLanes / 2];
-  for (std::size_t i = 0; i < kLanes / 2; ++i) sum[i] = lanes[i] + lanes[i + kLanes / 2];
-  for (std::size_t half = kLanes / 4; half > 0; half /= 2) {
-    for (std::size_t i = 0; i < half; ++i) sum[i] += sum[i + half];
-  }
-  return sum[0];
-}
+/// The lanes of a run, added in a fixed tree. Not inline: beside another sum, compilers mix the two
+/// and read across the vectors that were just written, which costs more than the additions.
+double combine(const double (&lanes)[kLanes]);
 
 template <class T>
 struct Kernels {

@@ -70,8 +70,7 @@ void Plan::Impl::sum_large_of(const PlannedTensor& tensor, const Piece& piece) {
     step.kernels->add_sums[step.recipe.index()](step.coefficients, streams.base.block_from(i),
                                                 std::min(kSumChunk, piece.end - i), 1.0, sums);
     const std::uint64_t chunk = (i - k * length) / kSumChunk;
-    large_sums_[tensor.large_chunk + k * chunks_of(length) + chunk] = {
-        kernels::combine(sums.a), kernels::combine(sums.b), kernels::combine(sums.u)};
+    large_sums_[tensor.large_chunk + k * chunks_of(length) + chunk] = combined(sums);
   }
 }
 

@@ -30,6 +30,7 @@ struct Options {
   DType dtype() const { return given_dtype.value_or(DType::f32); }
   bool quick = false;
   std::optional<std::uint64_t> processes;
+  std::string only;
 };
 
 using Shapes = std::vector<std::vector<std::int64_t>>;
@@ -54,7 +55,7 @@ void show_progress(std::size_t done, std::size_t all, const std::string& what) {
 std::vector<std::string> method_names(const Options& options) {
   std::vector<std::string> names;
   if (!options.methods.empty()) {
-    for (const std::string& name : CLI::detail::split(options.methods, ',')) {
+    for (const std::string& name : split(options.methods, ',')) {
       as_usage([&] { return method_by_name(name); });
       names.push_back(name);
     }
@@ -104,8 +105,14 @@ CellTimes measure(const Cell& cell, const Options& options) {
           step.bytes_per_parameter()};
 }
 
+void print_machine() {
+  print("{}\n\n", machine_line());
+  flush_out();
+}
+
 void bench_steps(const Options& options) {
   const std::vector<Cell> cells = cells_of(options);
+  print_machine();
   Table table({{"method"},
                {"layout"},
                {"n", Align::right},
@@ -139,12 +146,24 @@ void bench_steps(const Options& options) {
   if (!options.json.empty()) write_text(options.json, rows);
 }
 
+std::vector<Goal> chosen_goals(const Options& options) {
+  std::vector<Goal> goals = speed_goals();
+  std::erase_if(
+      goals, [&](const Goal& goal) { return goal.what.find(options.only) == std::string::npos; });
+  if (goals.empty()) {
+    throw misuse("bench", "expected --only as a part of a goal's name but received '{}'",
+                 options.only);
+  }
+  return goals;
+}
+
 void bench_goals(const Options& options) {
+  const std::vector<Goal> goals = chosen_goals(options);
+  print_machine();
   const int processes = static_cast<int>(options.processes.value_or(options.quick ? 1 : 5));
   const int pairs = options.quick ? 9 : 31;
   Table table({{"what"}, {"measured", Align::right}, {"to reach", Align::right}, {""}});
   std::string rows;
-  const std::vector<Goal> goals = speed_goals();
   for (std::size_t i = 0; i < goals.size(); ++i) {
     const Goal& goal = goals[i];
     show_progress(i, goals.size(), goal.what);
@@ -160,9 +179,22 @@ void bench_goals(const Options& options) {
   if (!options.json.empty()) write_text(options.json, rows);
 }
 
+/// Each kind of measurement has options of its own.
+void check(const Options& options) {
+  const bool goals = options.what == "goals";
+  const auto refuse = [&](bool given, const char* option) {
+    if (!given) return;
+    throw misuse("bench", "expected {} with 'bench {}' but received it with 'bench {}'", option,
+                 goals ? "step" : "goals", options.what);
+  };
+  refuse(goals && !options.methods.empty(), "--methods");
+  refuse(goals && options.given_dtype.has_value(), "--dtype");
+  refuse(!goals && options.processes.has_value(), "--processes");
+  refuse(!goals && !options.only.empty(), "--only");
+}
+
 void run(const Options& options) {
-  print("{}\n\n", machine_line());
-  flush_out();
+  check(options);
   if (options.what == "goals") {
     bench_goals(options);
   } else {
@@ -177,15 +209,17 @@ void add_bench(Program& program) {
   CLI::App& command = program.add(
       "bench", "Measure a step against what memory allows",
       {"bcos bench --quick", "bcos bench step --methods bcosw_c,adamw --json steps.jsonl",
-       "bcos bench goals"},
+       "bcos bench goals", "bcos bench goals --only rows"},
       [options] { run(*options); });
   add_choice(command, "what", options->what, {"step", "goals"},
              "step: every method, size and layout over its limit; goals: the ratios to keep");
   add_text(command, "--json", "FILE", options->json, "Also write the rows as JSON lines");
-  add_text(command, "--methods", "A,B", options->methods, "Methods to measure (all named ones)");
+  add_text(command, "--methods", "A,B", options->methods,
+           "step: methods to measure (all named ones)");
   add_dtype(command, options->given_dtype, "f32");
   add_whole(command, "--processes", options->processes,
             "goals: processes to take the median of (5)", 1);
+  add_text(command, "--only", "TEXT", options->only, "goals: those with TEXT in their name (all)");
   command.add_flag("--quick", options->quick, "Fewer methods, sizes and samples");
 }
 

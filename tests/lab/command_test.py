@@ -125,6 +125,13 @@ class Usage(CommandTest):
         self.refused(2, "'extra'", "check", "extra")
         self.refused(2, "--file and --bits", "check", "--bits", "--file", "x")
 
+    def test_what_is_measured_decides_the_options_of_bench(self) -> None:
+        self.refused(2, "--only with 'bench goals'", "bench", "--only", "rows")
+        self.refused(2, "--processes with 'bench goals'", "bench", "step", "--processes", "2")
+        self.refused(2, "--methods with 'bench step'", "bench", "goals", "--methods", "adamw")
+        self.refused(2, "a part of a goal's name", "bench", "goals", "--only", "abacus")
+        self.refused(2, "did you mean 'adams'?", "bench", "--methods", "adamv")
+
     def test_a_wrong_environment_is_named(self) -> None:
         for variable, value in (("BCOS_TARGET", "abacus"), ("BCOS_NUM_THREADS", "0")):
             for arguments in (["check"], ["check", "--bits"], ["schedule"], ["targets"]):
