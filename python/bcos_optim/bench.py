@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -101,58 +102,66 @@ def seconds_of(step: Callable[[], Any]) -> float:
     return time.perf_counter() - begin
 
 
-def compare(rival: str, layout: str, threads: int, pairs: int, shapes: Shapes) -> Row:
-    """Ours, theirs, ours, ...: each of theirs against the mean of ours before and after."""
-    torch.set_num_threads(threads)
-    _native.set_threads(threads)
-    params, others = make_params(shapes, 0), make_params(shapes, 1)
-    ours, theirs = BCOS(params), RIVALS[rival](others)
-    fresh = layout == "small"
-
-    def our_time() -> float:
-        if fresh:
-            fresh_gradients(params)
-        return seconds_of(ours.step)
-
-    def their_time() -> float:
-        if fresh:
-            fresh_gradients(others)
-        return seconds_of(theirs.step)
-
-    our_time(), their_time()
-    times = [our_time()]
+def in_turn(ours: Callable[[], float], theirs: Callable[[], float], pairs: int) -> tuple[Any, ...]:
+    """Ours, theirs, ours, ...: each of theirs against the mean of ours before and after. Returns
+    median and quartiles of the ratios, and the median of our times in milliseconds."""
+    ours(), theirs()
+    times = [ours()]
     ratios = []
     for _ in range(pairs):
-        theirs_now = their_time()
-        times.append(our_time())
+        theirs_now = theirs()
+        times.append(ours())
         ratios.append(2 * theirs_now / (times[-2] + times[-1]))
     low, median, high = statistics.quantiles(ratios, n=4) if pairs > 1 else ratios * 3
-    return Row(rival, layout, threads, median, low, high, 1e3 * statistics.median(times))
+    return median, low, high, 1e3 * statistics.median(times)
+
+
+def use_threads(threads: int) -> None:
+    torch.set_num_threads(threads)
+    _native.set_threads(threads)
+
+
+def compare(rival: str, layout: str, threads: int, pairs: int, shapes: Shapes) -> Row:
+    """A step of a rival over one of ours."""
+    use_threads(threads)
+    params, others = make_params(shapes, 0), make_params(shapes, 1)
+    ours, theirs = BCOS(params), RIVALS[rival](others)
+
+    def time_of(step: Callable[[], Any], stepped: list[nn.Parameter]) -> float:
+        if layout == "small":
+            fresh_gradients(stepped)
+        return seconds_of(step)
+
+    return Row(
+        rival,
+        layout,
+        threads,
+        *in_turn(lambda: time_of(ours.step, params), lambda: time_of(theirs.step, others), pairs),
+    )
 
 
 def overhead(layout: str, threads: int, pairs: int, shapes: Shapes) -> Row:
     """A step of the Python class over the call of the engine in it."""
-    torch.set_num_threads(threads)
-    _native.set_threads(threads)
+    use_threads(threads)
     params = make_params(shapes, 0)
     optimizer = BCOS(params)
     optimizer.step()
-    plan = optimizer._engine_steps[False]
-    pointers = [p.grad.data_ptr() for p in params]
+    step = optimizer._engine_steps[False]
     gradients = [p.grad for p in params]
+    pointers = torch.tensor([g.data_ptr() for g in gradients])
 
     def bare() -> None:
-        plan._plan.update(gradients, pointers, [], [5e-4], plan._counters, 1.0)
+        step._plan.update(gradients, pointers, [], [5e-4], step._counters, 1.0)
 
-    bare()
-    times = [seconds_of(bare)]
-    ratios = []
-    for _ in range(pairs):
-        whole = seconds_of(optimizer.step)
-        times.append(seconds_of(bare))
-        ratios.append(2 * whole / (times[-2] + times[-1]))
-    low, median, high = statistics.quantiles(ratios, n=4) if pairs > 1 else ratios * 3
-    return Row("BCOS.step over the engine's call", layout, threads, median, low, high, 0.0)
+    times = in_turn(lambda: seconds_of(bare), lambda: seconds_of(optimizer.step), pairs)
+    return Row("BCOS.step over the engine's call", layout, threads, *times)
+
+
+def positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"expected a number of 1 or more, received {text}")
+    return value
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -165,9 +174,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "Example: bcos-optim-bench --layout gpt2 --threads 1",
     )
     parser.add_argument("--layout", choices=LAYOUTS, action="append", help="default: gpt2, small")
-    parser.add_argument("--threads", type=int, action="append", help="default: 1 and all")
-    parser.add_argument("--pairs", type=int, default=15, help="samples a row (15)")
-    parser.add_argument("--json", metavar="FILE", help="also write the rows as JSON lines")
+    parser.add_argument("--threads", type=positive, action="append", help="default: 1 and all")
+    parser.add_argument("--pairs", type=positive, default=15, help="samples a row (15)")
+    parser.add_argument(
+        "--json",
+        metavar="FILE",
+        type=argparse.FileType("w"),
+        help="also write the rows as JSON lines",
+    )
     parser.add_argument("--quick", action="store_true", help="fewer samples, one layout")
     given = parser.parse_args(arguments)
     if _native.library() is None:
@@ -179,24 +193,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     pairs = 5 if given.quick else given.pairs
     print(f"torch {torch.__version__}, bcos {_native.version()}, target {_native.target()}")
     print(f"{'rival':34}{'layout':8}{'threads':>8}{'ratio':>8}{'quartiles':>16}{'ours':>12}")
-    rows = []
     for layout in layouts:
         shapes = LAYOUTS[layout]()
         for count in threads:
-            jobs = [lambda r=r: compare(r, layout, count, pairs, shapes) for r in RIVALS]  # noqa: B023
-            jobs.append(lambda: overhead(layout, count, pairs, shapes))  # noqa: B023
-            for job in jobs:
-                row = job()
-                rows.append(row)
+            jobs = [partial(compare, rival) for rival in RIVALS]
+            for job in (*jobs, overhead):
+                row = job(layout, count, pairs, shapes)
                 print(
                     f"{row.rival:34}{row.layout:8}{row.threads:8}{row.ratio:8.2f}"
                     f"{row.low:9.2f}-{row.high:.2f}{row.ours_ms:9.2f} ms",
                     flush=True,
                 )
-    if given.json:
-        with open(given.json, "w") as file:
-            for row in rows:
-                file.write(json.dumps(vars(row)) + "\n")
+                if given.json:
+                    print(json.dumps(vars(row)), file=given.json, flush=True)
     return 0
 
 

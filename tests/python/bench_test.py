@@ -1,0 +1,57 @@
+"""The benchmark measures, and says what it was asked wrongly. Speeds are not tested."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bcos_optim import bench
+
+TINY = [(8, 4), (4,)]
+
+
+@pytest.mark.parametrize("layout", ["gpt2", "small"])
+def test_every_rival_and_the_call_itself_get_a_row(
+    layout: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setitem(bench.LAYOUTS, layout, lambda: TINY)
+    file = tmp_path / "rows.jsonl"
+    assert (
+        bench.main(["--layout", layout, "--threads", "1", "--pairs", "3", "--json", str(file)]) == 0
+    )
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [row["rival"] for row in rows] == [*bench.RIVALS, "BCOS.step over the engine's call"]
+    assert all(0 < row["low"] <= row["ratio"] <= row["high"] for row in rows)
+    assert all(row["ours_ms"] > 0 for row in rows)
+    printed = capsys.readouterr().out
+    assert all(row["rival"] in printed for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--pairs", "0"], "1 or more"),
+        (["--threads", "-1"], "1 or more"),
+        (["--layout", "huge"], "invalid choice"),
+        (["--json", "/no/such/folder/rows.jsonl"], "No such file"),
+    ],
+)
+def test_wrong_arguments_are_refused_before_measuring(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        bench.main(arguments)
+    assert stopped.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_the_list_of_gpt2_has_its_parameters() -> None:
+    shapes = bench.gpt2_shapes()
+    assert len(shapes) == 148
+    counts = [shape[0] * (shape[1] if len(shape) > 1 else 1) for shape in shapes]
+    assert sum(counts) == 124_439_808
