@@ -72,6 +72,7 @@ class Training : public Saver {
 
   Outcome run();
   void save(bool best) override;
+  void mark_best() override { request_.checkpoints->mark_best(done_); }
 
  private:
   static std::shared_ptr<Model> new_model(const Task& task, const Settings& settings) {

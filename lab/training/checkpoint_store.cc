@@ -188,15 +188,6 @@ std::optional<Checkpoint> CheckpointStore::latest(std::vector<std::string>& comp
   return latest_checkpoint(directory_, complaints);
 }
 
-std::optional<Checkpoint> CheckpointStore::best(std::vector<std::string>& complaints) const {
-  return best_checkpoint(directory_, complaints);
-}
-
-std::optional<Checkpoint> CheckpointStore::best() const {
-  std::vector<std::string> ignored;
-  return best(ignored);
-}
-
 void CheckpointStore::remove_leftovers() const {
   for (const std::string& name : names_in(kFunction, directory_)) {
     const std::optional<pid_t> owner = owner_of(name);
@@ -247,6 +238,13 @@ void CheckpointStore::save(std::uint64_t step, std::span<const NamedFileWriter> 
   } catch (const Error& error) {
     throw Error(error.code(), fmt::format("{}; step {} is saved", error.what(), step));
   }
+}
+
+void CheckpointStore::mark_best(std::uint64_t step) const {
+  Manifest manifest = read_step(directory_, step);
+  if (manifest.best) return;
+  manifest.best = true;
+  write_manifest(manifest, path_of(directory_, step));
 }
 
 /// Gives the step its name. Returns where a damaged checkpoint of that name has been set aside.

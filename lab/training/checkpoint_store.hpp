@@ -62,9 +62,11 @@ class CheckpointStore {
   void save(std::uint64_t step, std::span<const NamedFileWriter> files,
             const nlohmann::ordered_json& facts, bool best, std::uint64_t bytes = 0);
 
+  /// Marks a checkpoint that is there as the best so far: a run that stopped before an evaluation
+  /// learns only later what it had saved. Throws as read_checkpoint() and save() do.
+  void mark_best(std::uint64_t step) const;
+
   std::optional<Checkpoint> latest(std::vector<std::string>& complaints) const;
-  std::optional<Checkpoint> best(std::vector<std::string>& complaints) const;
-  std::optional<Checkpoint> best() const;
 
   const std::string& directory() const { return directory_; }
 

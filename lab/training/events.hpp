@@ -71,6 +71,8 @@ class Saver {
  public:
   virtual ~Saver() = default;
   virtual void save(bool best) = 0;
+  /// What has been saved at this step turns out to be the best so far.
+  virtual void mark_best() = 0;
 };
 
 class Observer {

@@ -115,10 +115,12 @@ class CheckpointObserver : public Observer {
   void evaluation(const EvalEvent& event) override { best_ = event.best; }
   void boundary(std::uint64_t steps, bool last, Saver& saver) override {
     const bool due = last || best_ || steps % every_ == 0;
-    if (steps > 0 && steps != saved_ && due) {
+    const bool is_saved = steps == saved_;
+    if (steps > 0 && due && !is_saved) {
       saver.save(best_);
       saved_ = steps;
     }
+    if (steps > 0 && best_ && is_saved) saver.mark_best();
     best_ = false;
   }
 

@@ -7,104 +7,13 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import resource
 import signal
-import subprocess
-import sys
-import tempfile
-import time
 import unittest
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-PROGRAM = [sys.argv.pop()]
-
-TINY = {
-    "--format": "bytes",
-    "--layers": "1",
-    "--width": "16",
-    "--heads": "2",
-    "--context": "16",
-    "--batch": "4",
-    "--steps": "30",
-    "--warmup": "5",
-    "--eval-every": "10",
-    "--eval-batches": "2",
-    "--checkpoint-every": "10",
-    "--threads": "1",
-}
-
-
-def words_of(settings: dict[str, str]) -> list[str]:
-    return [word for pair in settings.items() for word in pair]
-
-
-def environment() -> dict[str, str]:
-    return {**os.environ, "OMP_WAIT_POLICY": "passive", "LC_ALL": "C.UTF-8"}
-
-
-def run(
-    *arguments: str | Path, limit: Callable[[], None] | None = None
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*PROGRAM, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        errors="replace",  # an untrained model writes bytes of all kinds
-        timeout=300,
-        env=environment(),
-        preexec_fn=limit,
-        check=False,
-    )
-
-
-def lines_of(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-class TrainTest(unittest.TestCase):
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        self.text = self.folder / "text.txt"
-        self.text.write_text("".join(f"line {i * i % 89} of many\n" for i in range(600)))
-        self.runs = self.folder / "runs"
-
-    def tiny(self, name: str, *more: str) -> list[str]:
-        return ["train", *more, *self.settings(name, more)]
-
-    def settings(self, name: str, given: tuple[str, ...]) -> list[str]:
-        """Of a tiny run, but for those that are given."""
-        usual = {"--data": str(self.text), "--out": str(self.runs), "--name": name, **TINY}
-        return words_of({key: value for key, value in usual.items() if key not in given})
-
-    def fine(self, *arguments: str | Path) -> str:
-        result = run(*arguments)
-        self.assertEqual((result.returncode, result.stderr), (0, ""), arguments)
-        return result.stdout
-
-    def refused(self, code: int, words: str, *arguments: str | Path) -> None:
-        result = run(*arguments)
-        self.assertEqual(result.returncode, code, result.stderr)
-        self.assertRegex(result.stderr, r"\Abcos: \[[a-z_:]+\] [^\n]+\n\Z")
-        self.assertIn(words, result.stderr)
-
-    def kill_in_the_middle(self, arguments: list[str]) -> None:
-        with subprocess.Popen(
-            [*PROGRAM, *arguments], stdout=subprocess.PIPE, env=environment()
-        ) as process:
-            assert process.stdout is not None
-            for line in process.stdout:
-                if line.startswith(b"step    51/"):
-                    process.kill()
-                    break
-
-    def last_weights(self, name: str) -> bytes:
-        steps = sorted((self.runs / name / "checkpoints").glob("step-*"))
-        return (steps[-1] / "model.safetensors").read_bytes()
+from train_runs import TrainTest, environment, lines_of, run
 
 
 class Train(TrainTest):
@@ -152,34 +61,6 @@ class Train(TrainTest):
     def test_quiet_prints_nothing(self) -> None:
         self.assertEqual(self.fine(*self.tiny("a", "-q")), "")
 
-    def test_signals_save_and_say_so(self) -> None:
-        self.fine(*self.tiny("whole", "--steps", "400", "-q"))
-        codes = {signal.SIGTERM: 0, signal.SIGINT: 130}
-        delays = random.Random(7)
-        for kind, code in codes.items():
-            name = f"cut-{kind}"
-            arguments = self.tiny(name, "--steps", "400")
-            for _ in range(3):
-                process = subprocess.Popen(
-                    [*PROGRAM, *arguments],
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                    env=environment(),
-                )
-                assert process.stdout is not None
-                for line in process.stdout:  # until it trains
-                    if b"step " in line or b"nothing to do" in line:
-                        break
-                time.sleep(delays.uniform(0, 0.3))
-                process.send_signal(kind)
-                rest, errors = process.communicate(timeout=60)
-                self.assertIn(process.returncode, (0, code))
-                self.assertEqual(errors, b"")
-                if b"saved; the same command goes on" not in rest:
-                    self.assertEqual(process.returncode, 0)
-            self.fine(*arguments)
-            self.assertEqual(self.last_weights("whole"), self.last_weights(name))
-
     def test_a_killed_run_goes_on(self) -> None:
         self.fine(*self.tiny("whole", "--steps", "300", "-q"))
         arguments = self.tiny("cut", "--steps", "300")
@@ -197,33 +78,25 @@ class Train(TrainTest):
         self.assertIn(newest.name, page)
         self.assertIn("goes on from step", page)
 
+    def test_the_best_and_the_last_checkpoints_are_kept(self) -> None:
+        other = self.folder / "other.txt"
+        other.write_text("".join(f"{i * 7 % 91} otherwise\n" for i in range(300)))
+        words = ("--val", str(other), "--lr", "0.01", "--steps", "200", "--keep", "1")
+        self.fine(*self.tiny("a", *words, "-q"))
+        seen = {x["s"]: x["tel"] for x in lines_of(self.runs / "a/metrics.jsonl") if "tel" in x}
+        best = min(seen, key=lambda step: seen[step])
+        self.assertTrue(0 < best < 200, seen)  # another text gets worse in the end
+        kept = sorted(path.name for path in (self.runs / "a/checkpoints").glob("step-*"))
+        self.assertEqual(kept, [f"step-{best:08}", "step-00000200"])
+
     def test_two_processes_cannot_have_one_run(self) -> None:
-        first = subprocess.Popen(
-            [*PROGRAM, *self.tiny("a", "--steps", "100000")],
-            stdout=subprocess.PIPE,
-            env=environment(),
-        )
-        try:
-            assert first.stdout is not None
-            for line in first.stdout:
-                if line.startswith(b"step "):
-                    break
-            self.refused(1, f"process {first.pid}", *self.tiny("a", "--steps", "100000"))
-        finally:
-            first.kill()
-            first.communicate()
+        first = self.training(self.tiny("a", "--steps", "100000"))
+        self.refused(1, f"process {first.pid}", *self.tiny("a", "--steps", "100000"))
 
     def test_torch_waits_passively(self) -> None:
         bare = {k: v for k, v in environment().items() if k != "OMP_WAIT_POLICY"}
-        with subprocess.Popen(
-            [*PROGRAM, *self.tiny("a", "--steps", "100000")], stdout=subprocess.PIPE, env=bare
-        ) as process:
-            assert process.stdout is not None
-            for line in process.stdout:
-                if line.startswith(b"step "):
-                    break
-            said = Path(f"/proc/{process.pid}/environ").read_bytes()
-            process.kill()
+        process = self.training(self.tiny("a", "--steps", "100000"), env=bare)
+        said = Path(f"/proc/{process.pid}/environ").read_bytes()
         self.assertIn(b"OMP_WAIT_POLICY=passive", said)
 
     def test_divergence_has_its_own_code(self) -> None:
@@ -263,21 +136,10 @@ class Train(TrainTest):
         tokens = self.folder / "tokens.bin"
         tokens.write_bytes(bytes(2 * 200_000))
         files = ("--format", "tokens", "--data", str(tokens), "--val", str(tokens))
-        process = subprocess.Popen(
-            [*PROGRAM, *self.tiny("a", "--steps", "100000", *files)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment(),
-        )
-        assert process.stdout is not None and process.stderr is not None
-        seen = b""
-        for line in process.stdout:
-            seen += line
-            if line.startswith(b"step "):
-                os.truncate(tokens, 1000)
-                break
+        process = self.training(self.tiny("a", "--steps", "100000", *files))
+        os.truncate(tokens, 1000)
         _, errors = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 1, seen + errors)
+        self.assertEqual(process.returncode, 1, errors)
         self.assertIn(b"tokens.bin", errors)
 
 
@@ -420,18 +282,10 @@ class Compare(TrainTest):
         self.assertTrue((self.runs / "grid/bcosw_c-lr0.0005-seed0/report.html").exists())
 
     def test_ctrl_c_saves_what_runs(self) -> None:
-        process = subprocess.Popen(
-            [*PROGRAM, *self.grid("--steps", "100000")],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment(),
-            start_new_session=True,
+        process = self.training(
+            self.grid("--steps", "100000"), until=b"step    21/", start_new_session=True
         )
-        assert process.stdout is not None
-        for line in process.stdout:
-            if line.startswith(b"step    21/"):
-                os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-                break
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
         rest, errors = process.communicate(timeout=60)
         self.assertEqual((process.returncode, errors), (130, b""))
         self.assertIn(b"the same command goes on", rest)

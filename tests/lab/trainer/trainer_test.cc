@@ -137,14 +137,31 @@ class Training : public ::testing::Test {
            bytes_of_file(found->file("optimizer.safetensors"));
   }
 
-  void expect_resumed_equals_whole(const Settings& settings, std::uint64_t stop_at) {
-    ASSERT_EQ(train_in("whole", settings), Outcome::finished);
-    ASSERT_EQ(train_in("parts", settings, stop_at), Outcome::interrupted);
-    ASSERT_EQ(train_in("parts", settings, 3), Outcome::interrupted);
-    ASSERT_EQ(train_in("parts", settings), Outcome::finished);
-    const std::string whole = final_files("whole");
-    ASSERT_FALSE(whole.empty());
-    EXPECT_TRUE(whole == final_files("parts"));
+  /// Stops at every step that there is.
+  void expect_resumed_equals_whole(const Settings& settings) {
+    Log whole;
+    ASSERT_EQ(train_in("whole", settings, 0, &whole), Outcome::finished);
+    Log parts;
+    for (std::uint64_t step = 1; step < settings.steps; ++step) {
+      ASSERT_EQ(train_in("parts", settings, 1, &parts), Outcome::interrupted) << step;
+    }
+    ASSERT_EQ(train_in("parts", settings, 0, &parts), Outcome::finished);
+    EXPECT_EQ(whole.losses, parts.losses);
+    const std::string files = final_files("whole");
+    ASSERT_FALSE(files.empty());
+    EXPECT_TRUE(files == final_files("parts"));
+  }
+
+  /// A run with a task of one's own, saved at its end.
+  Outcome train_task_in(const std::string& name, const Settings& settings,
+                        std::unique_ptr<Task> task, Log& log) {
+    const std::string directory = (folder_ / name).string();
+    fs::create_directories(directory);
+    CheckpointStore store(directory + "/checkpoints", 2);
+    SaveAtTheEnd saver;
+    Observer* const observers[] = {&log, &saver};
+    const TrainRequest request{settings, name, directory, &store, observers};
+    return train_task(request, std::move(task));
   }
 
   fs::path folder_;
@@ -153,7 +170,7 @@ class Training : public ::testing::Test {
 TEST_F(Training, OfAGptWithDropoutResumesBitForBit) {
   Settings settings = gpt();
   settings.dropout = 0.2;
-  expect_resumed_equals_whole(settings, 23);
+  expect_resumed_equals_whole(settings);
 }
 
 TEST_F(Training, WithAccumulationResumesBitForBit) {
@@ -164,11 +181,24 @@ TEST_F(Training, WithAccumulationResumesBitForBit) {
   settings.steps = 12;
   settings.warmup = 0;
   settings.method = "adamw";
-  expect_resumed_equals_whole(settings, 5);
+  expect_resumed_equals_whole(settings);
 }
 
 TEST_F(Training, OfAResNetWithAugmentationResumesBitForBit) {
-  expect_resumed_equals_whole(images("resnet"), 5);
+  expect_resumed_equals_whole(images("resnet"));
+}
+
+TEST_F(Training, OfAViTWithStochasticDepthResumesBitForBit) {
+  Settings settings = images("vit");
+  settings.patch = 8;
+  settings.layers = 2;
+  settings.width = 16;
+  settings.heads = 2;
+  settings.drop_path = 0.3;
+  settings.dropout = 0.1;
+  settings.label_smoothing = 0.1;
+  settings.method = "bcosw_m";
+  expect_resumed_equals_whole(settings);
 }
 
 TEST_F(Training, IsNotChangedByADiagnosis) {
@@ -282,11 +312,14 @@ TEST_F(Training, OnOtherDataIsNotResumed) {
             std::string::npos);
 }
 
+/// Where the NaN of a poisoned step is.
+enum class Poison { loss, gradient };
+
 /// Gives NaN at chosen steps.
 class PoisonedTask : public Task {
  public:
-  PoisonedTask(std::unique_ptr<Task> task, std::uint64_t from, std::uint64_t to)
-      : task_(std::move(task)), from_(from), to_(to) {}
+  PoisonedTask(const Settings& settings, Poison poison, std::uint64_t from, std::uint64_t to)
+      : task_(make_task(settings)), poison_(poison), from_(from), to_(to) {}
   std::string described() const override { return task_->described(); }
   std::string_view unit() const override { return task_->unit(); }
   ModelOptions model_options() const override { return task_->model_options(); }
@@ -294,35 +327,33 @@ class PoisonedTask : public Task {
   std::uint64_t accumulation() const override { return task_->accumulation(); }
   std::uint64_t units_a_step() const override { return task_->units_a_step(); }
   torch::Tensor loss(Model& model, std::uint64_t step, std::uint64_t part) override {
-    torch::Tensor loss = task_->loss(model, step, part);
-    const double nan = std::numeric_limits<double>::quiet_NaN();
-    if (step >= from_ && step < to_) {
-      for (torch::Tensor& buffer : model.buffers()) {
-        if (buffer.is_floating_point()) buffer.variable_data().fill_(nan);
-      }
-      return loss * nan;
+    const torch::Tensor loss = task_->loss(model, step, part);
+    if (step < from_ || step >= to_) return loss;
+    // The root of 0 is finite and its slope is not.
+    if (poison_ == Poison::gradient) {
+      return loss + torch::sqrt(0 * model.parameters().front().sum());
     }
-    return loss;
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    for (torch::Tensor& buffer : model.buffers()) {
+      if (buffer.is_floating_point()) buffer.variable_data().fill_(nan);
+    }
+    return loss * nan;
   }
   EvalResult evaluate(Model& model) override { return task_->evaluate(model); }
   nlohmann::ordered_json facts() const override { return task_->facts(); }
 
  private:
   std::unique_ptr<Task> task_;
+  Poison poison_;
   std::uint64_t from_;
   std::uint64_t to_;
 };
 
-TEST_F(Training, ABadStepChangesNothingAndIsCounted) {
-  Settings settings = images("resnet");
-  const std::string directory = (folder_ / "run").string();
-  fs::create_directories(directory);
-  CheckpointStore store(directory + "/checkpoints", 2);
+TEST_F(Training, ABadStepIsCountedAndTheRunGoesOn) {
+  const Settings settings = images("resnet");
   Log log;
-  SaveAtTheEnd saver;
-  Observer* const observers[] = {&log, &saver};
-  TrainRequest request{settings, "run", directory, &store, observers};
-  EXPECT_EQ(train_task(request, std::make_unique<PoisonedTask>(make_task(settings), 4, 6)),
+  EXPECT_EQ(train_task_in("run", settings,
+                          std::make_unique<PoisonedTask>(settings, Poison::loss, 4, 6), log),
             Outcome::finished);
   EXPECT_EQ(log.bad_steps, 2U);
   EXPECT_EQ(log.losses.size(), settings.steps);
@@ -330,15 +361,30 @@ TEST_F(Training, ABadStepChangesNothingAndIsCounted) {
   EXPECT_FALSE(final_files("run").empty());
 }
 
+TEST_F(Training, ABadStepChangesNoBit) {
+  for (const char* method : {"bcosw_c", "bcosw_m", "bcosw_g", "adamw"}) {
+    for (const Poison poison : {Poison::loss, Poison::gradient}) {
+      Settings settings = images("resnet");
+      settings.method = method;
+      const std::string name = std::string(method) + (poison == Poison::loss ? "-l" : "-g");
+      ASSERT_EQ(train_in(name + "-short", settings, settings.steps - 2), Outcome::interrupted);
+      Log log;
+      ASSERT_EQ(train_task_in(name, settings,
+                              std::make_unique<PoisonedTask>(settings, poison, settings.steps - 2,
+                                                             settings.steps),
+                              log),
+                Outcome::finished);
+      EXPECT_EQ(log.bad_steps, 2U);
+      EXPECT_TRUE(final_files(name) == final_files(name + "-short")) << name;
+    }
+  }
+}
+
 TEST_F(Training, EndsAfterTooManyBadStepsInARow) {
   const Settings settings = gpt();
-  const std::string directory = (folder_ / "run").string();
-  fs::create_directories(directory);
-  CheckpointStore store(directory + "/checkpoints", 2);
   Log log;
-  Observer* const observers[] = {&log};
-  TrainRequest request{settings, "run", directory, &store, observers};
-  EXPECT_EQ(train_task(request, std::make_unique<PoisonedTask>(make_task(settings), 7, 100)),
+  EXPECT_EQ(train_task_in("run", settings,
+                          std::make_unique<PoisonedTask>(settings, Poison::loss, 7, 100), log),
             Outcome::diverged);
   EXPECT_EQ(log.losses.size(), 17U);
 }

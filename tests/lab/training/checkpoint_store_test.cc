@@ -29,7 +29,7 @@ TEST_F(ACheckpointStore, HasNothingAtFirst) {
   EXPECT_EQ(latest(), -1);
   const CheckpointStore store(path_, 2);
   EXPECT_EQ(latest(), -1);
-  EXPECT_FALSE(store.best());
+  EXPECT_EQ(best(), -1);
   EXPECT_TRUE(complaints_.empty());
 }
 
@@ -69,7 +69,20 @@ TEST_F(ACheckpointStore, KeepsTheLastThreeOfTwentyAndTheBest) {
     EXPECT_EQ(latest(), static_cast<long>(step));
   }
   EXPECT_EQ(names(), (Names{"step-00000005", "step-00000018", "step-00000019", "step-00000020"}));
-  EXPECT_EQ(store.best()->step, 5U);
+  EXPECT_EQ(best(), 5);
+}
+
+TEST_F(ACheckpointStore, MayLearnLaterWhichIsTheBest) {
+  CheckpointStore store(path_, 2);
+  save(store, 1, true);
+  save(store, 2);
+  store.mark_best(2);
+  store.mark_best(2);
+  EXPECT_EQ(best(), 2);
+  EXPECT_EQ(latest(), 2);
+  for (std::uint64_t step = 3; step <= 5; ++step) save(store, step);
+  EXPECT_EQ(names(), (Names{"step-00000002", "step-00000004", "step-00000005"}));
+  EXPECT_EQ(error_of([&] { store.mark_best(3); }).code(), ErrorCode::io);
 }
 
 TEST_F(ACheckpointStore, CountsTheBestAmongTheLast) {

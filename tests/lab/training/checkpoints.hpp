@@ -57,6 +57,13 @@ class Checkpoints : public ::testing::Test {
     return static_cast<long>(checkpoint->step);
   }
 
+  /// The step of the best checkpoint; -1 if there is none.
+  long best() {
+    complaints_.clear();
+    const std::optional<Checkpoint> checkpoint = best_checkpoint(path_, complaints_);
+    return checkpoint ? static_cast<long>(checkpoint->step) : -1;
+  }
+
   std::string step_path(const std::string& step) const { return path_ + "/step-" + step; }
 
   /// The names in the directory of checkpoints.
