@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "lab/data/augment.hpp"
 #include "lab/data/images.hpp"
 #include "lab/data/tokens.hpp"
 
@@ -59,12 +60,7 @@ struct ImageBatch {
   std::uint64_t rows = 0;
   std::vector<float> images;
   std::vector<std::int64_t> labels;
-};
-
-/// What is done to training images; both are off by default.
-struct Augment {
-  int crop_padding = 0;  ///< moved by up to so many pixels in each direction, black outside
-  bool flip = false;     ///< left and right changed, every second time
+  double share = 1;  ///< of a row's own label; the rest is of the row as far from the end
 };
 
 /// Every image once an epoch, in an order of its own for each; batches go on over the end of one.

@@ -6,7 +6,7 @@
 namespace bcos::lab {
 
 /// What random numbers are drawn for; a part of the stream, so that uses never share numbers.
-enum class Draw : std::uint64_t { token_rows = 1, augmentation = 2, epoch_order = 3 };
+enum class Draw : std::uint64_t { token_rows = 1, augmentation = 2, epoch_order = 3, mixing = 4 };
 
 /// The stream of one part (of gradient accumulation) of one step: another for every triple.
 /// Throws Error for a step of 2^44 or more or a part of 2^16 or more.

@@ -5,8 +5,11 @@
 namespace bcos::lab {
 
 torch::Tensor Model::loss(const torch::Tensor& input, const torch::Tensor& target) {
+  return loss_of(forward(input), target);
+}
+
+torch::Tensor Model::loss_of(const torch::Tensor& logits, const torch::Tensor& target) const {
   const double smoothing = is_training() ? options_.label_smoothing : 0;
-  const torch::Tensor logits = forward(input);
   return torch::nn::functional::cross_entropy(
       logits.flatten(0, -2), target.flatten(),
       torch::nn::functional::CrossEntropyFuncOptions().label_smoothing(smoothing));

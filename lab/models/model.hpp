@@ -19,7 +19,9 @@ class Model : public torch::nn::Module {
 
   /// Mean loss of a batch, in nats; targets are int64, and those of -100 do not count. Labels are
   /// smoothed in training mode only, so that losses in eval mode compare between models.
-  virtual torch::Tensor loss(const torch::Tensor& input, const torch::Tensor& target);
+  torch::Tensor loss(const torch::Tensor& input, const torch::Tensor& target);
+  /// The same of logits that are there already.
+  torch::Tensor loss_of(const torch::Tensor& logits, const torch::Tensor& target) const;
 
   const ModelOptions& options() const { return options_; }
 

@@ -24,6 +24,10 @@ Augment augment_of(const Settings& s) {
   Augment augment;
   augment.crop_padding = s.augment ? kCropPadding : 0;
   augment.flip = s.augment;
+  augment.smallest_crop = s.smallest_crop;
+  augment.erase = s.erase;
+  augment.mixup = s.mixup;
+  augment.cutmix = s.cutmix;
   return augment;
 }
 
@@ -70,7 +74,11 @@ class ImageTask : public Task {
 
   torch::Tensor loss(Model& model, std::uint64_t step, std::uint64_t part) override {
     batch_ = ahead_.take(step, part);
-    return model.loss(images_of(batch_), labels_of(batch_));
+    const torch::Tensor labels = labels_of(batch_);
+    if (batch_.share == 1) return model.loss(images_of(batch_), labels);
+    const torch::Tensor logits = model.forward(images_of(batch_));
+    return batch_.share * model.loss_of(logits, labels) +
+           (1 - batch_.share) * model.loss_of(logits, labels.flip(0));
   }
 
   EvalResult evaluate(Model& model) override {

@@ -287,6 +287,10 @@ Outcome train(const TrainRequest& request) {
   return train_task(request, make_task(request.settings));
 }
 
+void check_data(const Settings& settings) {
+  with_our_errors("train", [&] { make_task(settings); });
+}
+
 Outcome train_task(const TrainRequest& request, std::unique_ptr<Task> task) {
   return with_our_errors("train", [&] { return Training(request, std::move(task)).run(); });
 }

@@ -27,6 +27,9 @@ struct TrainRequest {
 /// function of the settings alone: the same bits whether or not a run was interrupted.
 Outcome train(const TrainRequest& request);
 
+/// Opens the data as train() does, and throws what that would throw.
+void check_data(const Settings& settings);
+
 struct SampleRequest {
   std::string checkpoint;  ///< a step directory
   std::string bpe;         ///< GPT-2's folder, for a model of bare tokens

@@ -28,6 +28,11 @@ std::span<const Field> fields() {
       {"vocab_size", "data", "of token files, which do not say; 0: GPT-2's", &S::vocab_size},
       {"image_size", "data", "image folders: side to resize to", &S::image_size},
       {"augment", "data", "crop and flip training images", &S::augment},
+      {"smallest_crop", "data",
+       "part of the area that a crop has at least; 1: moved by up to 4 pixels", &S::smallest_crop},
+      {"erase", "data", "how often a rectangle of a training image is erased", &S::erase},
+      {"mixup", "data", "fade training images into each other, by Beta(X, X); 0: off", &S::mixup},
+      {"cutmix", "data", "swap rectangles of training images, by Beta(X, X); 0: off", &S::cutmix},
 
       {"model", "model", "what to train", &S::model, {"gpt", "resnet", "vit", "mlp"}},
       {"layers", "model", "gpt, vit: layers", &S::layers},

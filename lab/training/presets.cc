@@ -87,6 +87,10 @@ Preset vit_tiny() {
   s.patch = 16;
   s.drop_path = 0.1;
   s.label_smoothing = 0.1;
+  s.smallest_crop = 0.08;
+  s.erase = 0.25;
+  s.mixup = 0.8;
+  s.cutmix = 1;
   s.batch = 64;
   s.total_batch = 1024;
   s.epochs = 300;

@@ -19,9 +19,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string config_of(const std::string& directory) { return directory + "/config.toml"; }
+
+Settings settings_of(const std::string& directory) {
+  const std::string path = config_of(directory);
+  return settings_from_toml({}, read_text(path), path);
+}
+
 void check_same_settings(const Settings& now, const std::string& directory) {
-  const std::string path = directory + "/config.toml";
-  const Settings then = settings_from_toml({}, read_text(path), path);
+  const Settings then = settings_of(directory);
   for (const Field& field : fields()) {
     const std::string before = text_of(then, field);
     const std::string after = text_of(now, field);
@@ -29,24 +35,24 @@ void check_same_settings(const Settings& now, const std::string& directory) {
     throw misuse("train",
                  "expected {} = '{}' as in '{}' but received '{}': give another --name, or --fresh "
                  "to begin again",
-                 field.key, before, path, after);
+                 field.key, before, config_of(directory), after);
   }
 }
 
 /// A diagnosis is made while a run trains.
 void refuse_late_diagnosis(const Settings& now, const std::string& directory) {
-  const std::string path = directory + "/config.toml";
-  const Settings then = settings_from_toml({}, read_text(path), path);
-  if (now.diagnose.empty() || now.diagnose == then.diagnose) return;
+  if (now.diagnose.empty() || now.diagnose == settings_of(directory).diagnose) return;
   throw misuse("train",
                "expected a run that still trains to diagnose but '{}' is finished: give another "
                "--name, the same settings train the same weights",
                directory);
 }
 
-/// The run that is there goes to the first free "<name>.old-<k>".
-void put_aside(const std::string& directory) {
+/// The run that is there goes to the first free "<name>.old-<k>", once it is sure that another can
+/// begin.
+void put_aside(const std::string& directory, const Settings& settings) {
   if (!fs::exists(directory)) return;
+  check_data(settings);
   const RunDirectory owned = RunDirectory::open(directory);
   for (int k = 1;; ++k) {
     const std::string aside = fmt::format("{}.old-{}", directory, k);
@@ -75,9 +81,7 @@ std::string directory_of(const Settings& settings) {
   return settings.out + "/" + name_of(settings);
 }
 
-bool has_begun(const Settings& settings) {
-  return fs::exists(directory_of(settings) + "/config.toml");
-}
+bool has_begun(const Settings& settings) { return fs::exists(config_of(directory_of(settings))); }
 
 bool is_finished(const Settings& settings) {
   if (!has_begun(settings)) return false;
@@ -90,7 +94,7 @@ bool is_finished(const Settings& settings) {
 RunResult run_training(const Settings& settings, const RunOptions& options) {
   validate(settings);
   const std::string path = directory_of(settings);
-  if (options.fresh) put_aside(path);
+  if (options.fresh) put_aside(path, settings);
   std::error_code ignored;
   fs::create_directories(settings.out, ignored);
   RunDirectory directory =

@@ -167,14 +167,6 @@ void RunDirectory::check(Expected expected) const {
                "expected a run to go on with but there is none in '{}': it has no config.toml",
                path_);
   }
-  if (expected != Expected::nothing) return;
-  for (const std::string& name : names_in("run", path_)) {
-    if (name == "lock") continue;
-    throw fail(ErrorCode::mismatch, "run",
-               "expected a new or empty run directory but '{}' has '{}' in it: resume the run, or "
-               "choose another directory",
-               path_, name);
-  }
 }
 
 /// Half-written files of processes that died: with the lock in hand they are nobody's.

@@ -12,8 +12,7 @@ namespace bcos::lab {
 /// What a run directory is expected to hold when it is opened.
 enum class Expected {
   anything,
-  nothing,  ///< a new run: the directory is made, or has nothing in it
-  a_run,    ///< one to go on with: it has a config.toml
+  a_run,  ///< one to go on with: it has a config.toml
 };
 
 /// A run's directory and the right to write in it, which one process has at a time. The right ends

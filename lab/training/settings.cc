@@ -51,6 +51,16 @@ void validate(const Settings& s) {
   in_unit("dropout", s.dropout, false);
   in_unit("drop_path", s.drop_path, false);
   in_unit("label_smoothing", s.label_smoothing, false);
+  in_unit("erase", s.erase, true);
+  in_unit("mixup", s.mixup, true);
+  in_unit("cutmix", s.cutmix, true);
+  if (!(s.smallest_crop > 0 && s.smallest_crop <= 1)) {
+    throw misuse(kWhere, "expected smallest_crop in (0, 1] but received {}", s.smallest_crop);
+  }
+  if (s.smallest_crop < 1 && !s.augment) {
+    throw misuse(kWhere, "expected augment = yes for smallest_crop = {} but received no",
+                 s.smallest_crop);
+  }
   in_unit("lr_floor", s.lr_floor, true);
   if (!(s.val_fraction > 0 && s.val_fraction < 1)) {
     throw misuse(kWhere, "expected val_fraction in (0, 1) but received {}", s.val_fraction);

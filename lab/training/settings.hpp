@@ -31,6 +31,10 @@ struct Settings {
   std::uint64_t vocab_size = 0;
   std::uint64_t image_size = 224;
   bool augment = true;
+  double smallest_crop = 1;
+  double erase = 0;
+  double mixup = 0;
+  double cutmix = 0;
 
   std::string model = "gpt";
   std::uint64_t layers = 2;

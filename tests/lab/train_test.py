@@ -39,6 +39,8 @@ class Train(TrainTest):
         self.assertEqual((self.runs / "a/metrics.jsonl").read_text(), before)
         self.fine(*self.tiny("a", "--fresh"))
         self.assertTrue((self.runs / "a.old-1/metrics.jsonl").exists())
+        self.refused(1, "/no/such.txt", *self.tiny("a", "--fresh", "--data", "/no/such.txt"))
+        self.assertFalse((self.runs / "a.old-2").exists())
 
     def test_other_settings_need_another_name(self) -> None:
         self.fine(*self.tiny("a"))

@@ -77,12 +77,12 @@ TEST(RandomNumbers, UniformAreInTheUnitInterval) {
 
 TEST(AStream, IsAnotherForEveryUseStepAndPart) {
   std::set<std::uint64_t> seen;
-  for (const Draw draw : {Draw::token_rows, Draw::augmentation, Draw::epoch_order}) {
+  for (const Draw draw : {Draw::token_rows, Draw::augmentation, Draw::epoch_order, Draw::mixing}) {
     for (std::uint64_t step : {0, 1, 2, 1000}) {
       for (std::uint64_t part : {0, 1, 65535}) seen.insert(stream_of(draw, step, part));
     }
   }
-  EXPECT_EQ(seen.size(), 36U);
+  EXPECT_EQ(seen.size(), 48U);
   EXPECT_THROW(stream_of(Draw::token_rows, std::uint64_t{1} << 44), Error);
   EXPECT_THROW(stream_of(Draw::token_rows, 0, 65536), Error);
 }

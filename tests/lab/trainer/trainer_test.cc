@@ -188,8 +188,12 @@ TEST_F(Training, OfAResNetWithAugmentationResumesBitForBit) {
   expect_resumed_equals_whole(images("resnet"));
 }
 
-TEST_F(Training, OfAViTWithStochasticDepthResumesBitForBit) {
+TEST_F(Training, OfAViTTrainedAsDeiTResumesBitForBit) {
   Settings settings = images("vit");
+  settings.smallest_crop = 0.3;
+  settings.erase = 0.5;
+  settings.mixup = 0.8;
+  settings.cutmix = 1;
   settings.patch = 8;
   settings.layers = 2;
   settings.width = 16;

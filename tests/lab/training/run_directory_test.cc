@@ -95,7 +95,7 @@ class AnOwnedRunDirectory : public ::testing::Test {
 };
 
 TEST_F(AnOwnedRunDirectory, IsMadeWithTheDirectoryOfRuns) {
-  const RunDirectory run = RunDirectory::open(path_ + "//", Expected::nothing);
+  const RunDirectory run = RunDirectory::open(path_ + "//");
   EXPECT_EQ(run.path(), path_);
   EXPECT_EQ(run.file("lock"), path_ + "/lock");
   EXPECT_TRUE(
@@ -131,16 +131,6 @@ TEST_F(AnOwnedRunDirectory, IsNotAFile) {
                        "expected a directory but received a file"));
   EXPECT_TRUE(contains(error_of([&] { RunDirectory::open(directory_.file("file/x")); }).what(),
                        std::strerror(ENOTDIR)));
-}
-
-TEST_F(AnOwnedRunDirectory, ForANewRunMustBeEmpty) {
-  {
-    RunDirectory::open(path_).write_config("seed = 1\n");
-  }
-  const Error error = error_of([&] { RunDirectory::open(path_, Expected::nothing); });
-  EXPECT_EQ(error.code(), ErrorCode::mismatch);
-  EXPECT_TRUE(contains(error.what(), "'" + path_ + "' has 'config.toml' in it")) << error.what();
-  EXPECT_NO_THROW(RunDirectory::open(path_, Expected::a_run));
 }
 
 TEST_F(AnOwnedRunDirectory, ToGoOnWithMustHaveARun) {
