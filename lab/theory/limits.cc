@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "bcos/step_numbers.hpp"
 #include "lab/theory/problems/quadratic.hpp"
 
 namespace bcos::theory {
@@ -36,12 +37,11 @@ struct Conditional {
   double m2, g2, shift;
 
   explicit Conditional(const Method& method) {
-    const double beta = method.beta;
-    const double w = 1 - beta;
-    const bool full = method.estimator == Estimator::cond_full;
-    g2 = method.estimator == Estimator::cond_free ? 1 - method.beta_v : w * w;
-    m2 = full ? beta * beta * (2 - beta * beta) : 1 - g2;
-    shift = full ? beta : 0;
+    constexpr std::uint64_t kLongAfterTheStart = 1'000'000'000;
+    const StepNumbers numbers = step_numbers(method, 1, kLongAfterTheStart, 1);
+    m2 = numbers.p;
+    g2 = numbers.q;
+    shift = method.estimator == Estimator::cond_full ? numbers.beta : 0;
   }
 };
 
