@@ -52,6 +52,7 @@ class EngineStep:
         for name in ("step", "m", "v"):
             having = [state for state in states if name in state]
             self._kept.append((name, having, [state[name] for state in having]))
+        self._single = [i for i, p in enumerate(self._params) if p.numel() == 1]
         self._places = self._places_of(self._params)
         self._plan = _native.Plan(
             self._method_texts(),
@@ -130,7 +131,11 @@ class EngineStep:
         if not seen or not isinstance(known, bytearray):
             return None
         pointers, rest = columns(seen)
-        if not torch.equal(rest, columns(known)[1]) or any(map(Tensor.is_neg, gradients)):
+        if not torch.equal(rest, columns(known)[1]):
+            return None
+        # A view that is read with the other sign has every second number of a complex tensor: it
+        # is not dense, unless it is a single one.
+        if any(gradients[i].is_neg() for i in self._single):
             return None
         return gradients, pointers, []
 

@@ -387,3 +387,20 @@ def test_the_package_says_who_it_is() -> None:
     assert bcos_optim.__version__ == bcos_optim.version()
     assert BCOS.__module__ == "bcos_optim"
     assert BCOS([nn.Parameter(torch.zeros(1))]).last_report is None
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_gradients_that_are_read_with_the_other_sign_are_read_so(count: int) -> None:
+    lazy = torch.arange(1, 2 * count + 1, dtype=torch.float32).view(count, 2)
+    lazy = torch.view_as_complex(lazy).conj().imag
+    assert lazy.is_neg()
+    results = []
+    for gradient in (lazy, lazy.resolve_neg().clone()):
+        p = torch.nn.Parameter(torch.ones(count))
+        optimizer = BCOS([p], lr=0.1)
+        for _ in range(3):
+            p.grad = gradient
+            optimizer.step()
+        results.append(p.detach().clone())
+    assert torch.equal(*results)
+    assert (results[0] > 0.9).all()  # the gradient is negative
