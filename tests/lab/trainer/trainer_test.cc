@@ -17,6 +17,7 @@
 #include "lab/trainer/task.hpp"
 #include "lab/trainer/weights.hpp"
 #include "tests/engine/expect_error.hpp"
+#include "tests/engine/safetensors/support.hpp"
 
 namespace bcos::lab {
 namespace {
@@ -135,6 +136,24 @@ class Training : public ::testing::Test {
     if (!found) return {};
     return bytes_of_file(found->file("model.safetensors")) +
            bytes_of_file(found->file("optimizer.safetensors"));
+  }
+
+  /// Everything that a run has at its end but the number of steps that were skipped.
+  std::map<std::string, std::string> state_of(const std::string& name) const {
+    std::vector<std::string> complaints;
+    const auto found = latest_checkpoint((folder_ / name / "checkpoints").string(), complaints);
+    if (!found) return {};
+    std::map<std::string, std::string> state;
+    for (const char* part : {"model.safetensors", "optimizer.safetensors"}) {
+      const auto file = safetensors::File::open(found->file(part));
+      for (const auto& [key, value] : file.metadata()) state[part + key] = value;
+      for (const auto& tensor : file.tensors()) {
+        const std::vector<std::byte> bytes = safetensors::read_all(file, tensor);
+        state[part + tensor.name] = {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+      }
+    }
+    EXPECT_EQ(state.erase("optimizer.safetensorsskipped_steps"), 1U);
+    return state;
   }
 
   /// Stops at every step that there is.
@@ -379,7 +398,7 @@ TEST_F(Training, ABadStepChangesNoBit) {
                               log),
                 Outcome::finished);
       EXPECT_EQ(log.bad_steps, 2U);
-      EXPECT_TRUE(final_files(name) == final_files(name + "-short")) << name;
+      EXPECT_TRUE(state_of(name) == state_of(name + "-short")) << name;
     }
   }
 }
