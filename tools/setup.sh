@@ -53,7 +53,7 @@ install_packages() {
     apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$@" ||
     die "apt-get could not install: $*"
   # Precompiled headers are of the headers from before, which ninja cannot tell by their dates.
-  find build build-* -name '*.pch' -delete 2>/dev/null || true
+  find build build-* \( -name '*.pch' -o -name '*.gch' \) -delete 2>/dev/null || true
 }
 
 # need_python REQUIREMENTS: .venv with what the file pins; done again only when the file changes.

@@ -151,7 +151,9 @@ std::vector<Goal> chosen_goals(const Options& options) {
   std::erase_if(
       goals, [&](const Goal& goal) { return goal.what.find(options.only) == std::string::npos; });
   if (goals.empty()) {
-    throw misuse("bench", "expected --only as a part of a goal's name but received '{}'",
+    throw misuse("bench",
+                 "expected --only as a part of a goal's name, 'limit', 'rows' or '1 thread' for "
+                 "instance, but received '{}'",
                  options.only);
   }
   return goals;
@@ -216,7 +218,7 @@ void add_bench(Program& program) {
   add_text(command, "--json", "FILE", options->json, "Also write the rows as JSON lines");
   add_text(command, "--methods", "A,B", options->methods,
            "step: methods to measure (all named ones)");
-  add_dtype(command, options->given_dtype, "f32");
+  add_dtype(command, options->given_dtype, "f32, and that of goals");
   add_whole(command, "--processes", options->processes,
             "goals: processes to take the median of (5)", 1);
   add_text(command, "--only", "TEXT", options->only, "goals: those with TEXT in their name (all)");

@@ -37,12 +37,13 @@ Box draw_box(Random& random, const ImageShape& shape, double part, double ratio)
   return box;
 }
 
-/// Beta(a, a) by Joehnk's rule, which is quick for a <= 1.
+/// Beta(a, a) by Joehnk's rule, which is quick for a <= 1: x / (x + y) of two powers of uniform
+/// numbers, if they add up to 1 at most. Logarithms, for with a small both are next to 0.
 double draw_beta(Random& random, double a) {
   while (true) {
-    const double x = std::pow(random.uniform(), 1 / a);
-    const double y = std::pow(random.uniform(), 1 / a);
-    if (x + y > 0 && x + y <= 1) return x / (x + y);
+    const double log_x = std::log1p(-random.uniform()) / a;
+    const double log_y = std::log1p(-random.uniform()) / a;
+    if (std::exp(log_x) + std::exp(log_y) <= 1) return 1 / (1 + std::exp(log_y - log_x));
   }
 }
 

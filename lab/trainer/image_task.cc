@@ -9,26 +9,12 @@
 namespace bcos::lab {
 namespace {
 
-/// Small images are cropped out of a frame of this many black pixels, as is usual for CIFAR.
-constexpr int kCropPadding = 4;
-
 ImageOptions image_options_of(const Settings& s) {
   ImageOptions options;
   options.data = s.data;
   options.format = s.format;
   options.image_size = static_cast<int>(s.image_size);
   return options;
-}
-
-Augment augment_of(const Settings& s) {
-  Augment augment;
-  augment.crop_padding = s.augment ? kCropPadding : 0;
-  augment.flip = s.augment;
-  augment.smallest_crop = s.smallest_crop;
-  augment.erase = s.erase;
-  augment.mixup = s.mixup;
-  augment.cutmix = s.cutmix;
-  return augment;
 }
 
 class ImageTask : public Task {

@@ -57,6 +57,13 @@ class Buffers {
   std::vector<torch::Tensor> kept_;
 };
 
+std::shared_ptr<Model> new_model(const Task& task, const Settings& settings) {
+  torch::manual_seed(settings.seed);
+  std::shared_ptr<Model> model = make_model(task.model_options());
+  if (!settings.init_from.empty()) load_gpt2(*model, settings.init_from);
+  return model;
+}
+
 class Training : public Saver {
  public:
   Training(const TrainRequest& request, std::unique_ptr<Task> task)
@@ -75,13 +82,6 @@ class Training : public Saver {
   void mark_best() override { request_.checkpoints->mark_best(done_); }
 
  private:
-  static std::shared_ptr<Model> new_model(const Task& task, const Settings& settings) {
-    torch::manual_seed(settings.seed);
-    std::shared_ptr<Model> model = make_model(task.model_options());
-    if (!settings.init_from.empty()) load_gpt2(*model, settings.init_from);
-    return model;
-  }
-
   RunFacts facts() const;
   void look_at_it();
   void resume();
@@ -284,11 +284,11 @@ Outcome train(const TrainRequest& request) {
     at::set_num_threads(static_cast<int>(request.settings.threads));
     set_default_threads(static_cast<int>(request.settings.threads));
   }
-  return train_task(request, make_task(request.settings));
+  return train_task(request, with_our_errors("train", [&] { return make_task(request.settings); }));
 }
 
-void check_data(const Settings& settings) {
-  with_our_errors("train", [&] { make_task(settings); });
+void check_start(const Settings& settings) {
+  with_our_errors("train", [&] { new_model(*make_task(settings), settings); });
 }
 
 Outcome train_task(const TrainRequest& request, std::unique_ptr<Task> task) {

@@ -27,8 +27,8 @@ struct TrainRequest {
 /// function of the settings alone: the same bits whether or not a run was interrupted.
 Outcome train(const TrainRequest& request);
 
-/// Opens the data as train() does, and throws what that would throw.
-void check_data(const Settings& settings);
+/// Opens the data and makes the model as train() does, and throws what that would throw.
+void check_start(const Settings& settings);
 
 struct SampleRequest {
   std::string checkpoint;  ///< a step directory

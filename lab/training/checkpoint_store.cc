@@ -143,6 +143,14 @@ void write_manifest(const Manifest& manifest, const std::string& directory) {
   output.commit();
 }
 
+/// What mark_best() leaves when it is killed: a checkpoint's one owner is the process that asks.
+void remove_half_marked(const std::string& checkpoint) {
+  const std::string half = fmt::format("{}{}", kManifestName, kTemporary);
+  for (const std::string& name : names_in(kFunction, checkpoint)) {
+    if (name.starts_with(half)) remove_tree(kFunction, checkpoint + "/" + name);
+  }
+}
+
 void check_names(std::span<const NamedFileWriter> files) {
   std::set<std::string> names;
   for (const NamedFileWriter& file : files) {
@@ -194,6 +202,7 @@ void CheckpointStore::remove_leftovers() const {
     // In a container every life of a program may have the same number: ours has left nothing yet.
     const bool dead = owner && (*owner == ::getpid() || !process_lives(*owner));
     if (dead) remove_tree(kFunction, directory_ + "/" + name);
+    if (step_of(name)) remove_half_marked(directory_ + "/" + name);
   }
 }
 

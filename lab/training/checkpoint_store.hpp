@@ -63,7 +63,7 @@ class CheckpointStore {
             const nlohmann::ordered_json& facts, bool best, std::uint64_t bytes = 0);
 
   /// Marks a checkpoint that is there as the best so far: a run that stopped before an evaluation
-  /// learns only later what it had saved. Throws as read_checkpoint() and save() do.
+  /// learns only later what it had saved. Throws Error(io), Error(corrupt), Error(mismatch).
   void mark_best(std::uint64_t step) const;
 
   std::optional<Checkpoint> latest(std::vector<std::string>& complaints) const;

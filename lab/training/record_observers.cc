@@ -114,13 +114,13 @@ class CheckpointObserver : public Observer {
   void begin(const RunFacts& facts) override { saved_ = facts.first_step; }
   void evaluation(const EvalEvent& event) override { best_ = event.best; }
   void boundary(std::uint64_t steps, bool last, Saver& saver) override {
-    const bool due = last || best_ || steps % every_ == 0;
-    const bool is_saved = steps == saved_;
-    if (steps > 0 && due && !is_saved) {
+    const bool due = steps > 0 && (last || best_ || steps % every_ == 0);
+    if (due && steps != saved_) {
       saver.save(best_);
       saved_ = steps;
+    } else if (due && best_) {
+      saver.mark_best();
     }
-    if (steps > 0 && best_ && is_saved) saver.mark_best();
     best_ = false;
   }
 

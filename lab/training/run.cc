@@ -52,7 +52,7 @@ void refuse_late_diagnosis(const Settings& now, const std::string& directory) {
 /// begin.
 void put_aside(const std::string& directory, const Settings& settings) {
   if (!fs::exists(directory)) return;
-  check_data(settings);
+  check_start(settings);
   const RunDirectory owned = RunDirectory::open(directory);
   for (int k = 1;; ++k) {
     const std::string aside = fmt::format("{}.old-{}", directory, k);

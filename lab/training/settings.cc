@@ -51,16 +51,7 @@ void validate(const Settings& s) {
   in_unit("dropout", s.dropout, false);
   in_unit("drop_path", s.drop_path, false);
   in_unit("label_smoothing", s.label_smoothing, false);
-  in_unit("erase", s.erase, true);
-  in_unit("mixup", s.mixup, true);
-  in_unit("cutmix", s.cutmix, true);
-  if (!(s.smallest_crop > 0 && s.smallest_crop <= 1)) {
-    throw misuse(kWhere, "expected smallest_crop in (0, 1] but received {}", s.smallest_crop);
-  }
-  if (s.smallest_crop < 1 && !s.augment) {
-    throw misuse(kWhere, "expected augment = yes for smallest_crop = {} but received no",
-                 s.smallest_crop);
-  }
+  as_usage([&] { check(augment_of(s)); });
   in_unit("lr_floor", s.lr_floor, true);
   if (!(s.val_fraction > 0 && s.val_fraction < 1)) {
     throw misuse(kWhere, "expected val_fraction in (0, 1) but received {}", s.val_fraction);
@@ -120,6 +111,21 @@ double lr_of(const Settings& s) {
   // Adam's v remembers more of g than of m, so its steps are about four times shorter.
   const bool adam = method.estimator == Estimator::ema_g && method.direction == Direction::momentum;
   return adam ? s.adamw_lr : s.adamw_lr / 4;
+}
+
+Augment augment_of(const Settings& s) {
+  // Small images are cropped out of a frame of this many black pixels, as is usual for CIFAR.
+  constexpr int kCropPadding = 4;
+  Augment augment;
+  if (s.augment) {
+    augment.crop_padding = kCropPadding;
+    augment.flip = true;
+    augment.smallest_crop = s.smallest_crop;
+  }
+  augment.erase = s.erase;
+  augment.mixup = s.mixup;
+  augment.cutmix = s.cutmix;
+  return augment;
 }
 
 Schedule schedule_of(const Settings& s, std::uint64_t steps) {

@@ -11,6 +11,7 @@
 
 #include "bcos/method.hpp"
 #include "bcos/schedule.hpp"
+#include "lab/data/augment.hpp"
 
 /// The settings of a run: one struct with the defaults, one table with a name and a help text for
 /// each, from which flags, TOML files, printing and checks are made.
@@ -134,6 +135,8 @@ Method method_of(const Settings& settings);
 /// about alpha. Throws UsageError where there is no rule.
 double lr_of(const Settings& settings);
 /// The schedule of a run of this many steps.
+/// What is done to training images.
+Augment augment_of(const Settings& settings);
 Schedule schedule_of(const Settings& settings, std::uint64_t steps);
 
 }  // namespace bcos::lab

@@ -11,9 +11,9 @@ import json
 import statistics
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import torch
@@ -157,6 +157,15 @@ def overhead(layout: str, threads: int, pairs: int, shapes: Shapes) -> Row:
     return Row("BCOS.step over the engine's call", layout, threads, *times)
 
 
+def measured(layouts: list[str], threads: list[int], pairs: int) -> Iterator[Row]:
+    for layout in layouts:
+        shapes = LAYOUTS[layout]()
+        for count in threads:
+            for rival in RIVALS:
+                yield compare(rival, layout, count, pairs, shapes)
+            yield overhead(layout, count, pairs, shapes)
+
+
 def positive(text: str) -> int:
     value = int(text)
     if value < 1:
@@ -176,12 +185,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--layout", choices=LAYOUTS, action="append", help="default: gpt2, small")
     parser.add_argument("--threads", type=positive, action="append", help="default: 1 and all")
     parser.add_argument("--pairs", type=positive, default=15, help="samples a row (15)")
-    parser.add_argument(
-        "--json",
-        metavar="FILE",
-        type=argparse.FileType("w"),
-        help="also write the rows as JSON lines",
-    )
+    parser.add_argument("--json", metavar="FILE", help="also write the rows as JSON lines")
     parser.add_argument("--quick", action="store_true", help="fewer samples, one layout")
     given = parser.parse_args(arguments)
     if _native.library() is None:
@@ -190,22 +194,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     layouts = given.layout or (["gpt2"] if given.quick else ["gpt2", "small"])
     every = torch.get_num_threads()
     threads = given.threads or ([every] if given.quick else sorted({1, every}))
-    pairs = 5 if given.quick else given.pairs
+    try:
+        file = open(given.json, "w") if given.json else None
+    except OSError as error:
+        parser.error(str(error))
     print(f"torch {torch.__version__}, bcos {_native.version()}, target {_native.target()}")
     print(f"{'rival':34}{'layout':8}{'threads':>8}{'ratio':>8}{'quartiles':>16}{'ours':>12}")
-    for layout in layouts:
-        shapes = LAYOUTS[layout]()
-        for count in threads:
-            jobs = [partial(compare, rival) for rival in RIVALS]
-            for job in (*jobs, overhead):
-                row = job(layout, count, pairs, shapes)
-                print(
-                    f"{row.rival:34}{row.layout:8}{row.threads:8}{row.ratio:8.2f}"
-                    f"{row.low:9.2f}-{row.high:.2f}{row.ours_ms:9.2f} ms",
-                    flush=True,
-                )
-                if given.json:
-                    print(json.dumps(vars(row)), file=given.json, flush=True)
+    with file or nullcontext():
+        for row in measured(layouts, threads, 5 if given.quick else given.pairs):
+            print(
+                f"{row.rival:34}{row.layout:8}{row.threads:8}{row.ratio:8.2f}"
+                f"{row.low:9.2f}-{row.high:.2f}{row.ours_ms:9.2f} ms",
+                flush=True,
+            )
+            if file:
+                print(json.dumps(vars(row)), file=file, flush=True)
     return 0
 
 

@@ -129,6 +129,7 @@ class Usage(CommandTest):
         self.refused(2, "--only with 'bench goals'", "bench", "--only", "rows")
         self.refused(2, "--processes with 'bench goals'", "bench", "step", "--processes", "2")
         self.refused(2, "--methods with 'bench step'", "bench", "goals", "--methods", "adamw")
+        self.refused(2, "--dtype with 'bench step'", "bench", "goals", "--dtype", "f64")
         self.refused(2, "a part of a goal's name", "bench", "goals", "--only", "abacus")
         self.refused(2, "did you mean 'adams'?", "bench", "--methods", "adamv")
 

@@ -38,8 +38,9 @@ class Faults(TrainTest):
         """The run ends as if nothing had happened, and leaves nothing half written."""
         self.fine(*self.tiny(name, *OFTEN))
         self.assertEqual(self.last_weights("whole"), self.last_weights(name))
-        left = {path.name for path in (self.runs / name / "checkpoints").iterdir()}
-        self.assertTrue(all(word.startswith("step-") and "." not in word for word in left), left)
+        checkpoints = self.runs / name / "checkpoints"
+        self.assertTrue(all(path.name.startswith("step-") for path in checkpoints.iterdir()))
+        self.assertEqual(list(checkpoints.rglob("*.tmp-*")), [])
 
     def test_killed_runs_end_as_if_they_had_not_been(self) -> None:
         run_number = 0
@@ -70,8 +71,9 @@ class Faults(TrainTest):
                 rest, errors = process.communicate(timeout=60)
                 self.assertEqual(errors, b"")
                 saved = b"saved; the same command goes on" in rest
-                self.assertEqual(process.returncode, code if saved else 0)
-                if not saved:  # it was over before
+                # One that is over says nothing of the signal, or has already stopped listening.
+                self.assertIn(process.returncode, (code,) if saved else (0, -kind))
+                if not saved:
                     self.expect_whole(name)
                     name += "x"
             self.expect_whole(name)
@@ -82,7 +84,9 @@ class Faults(TrainTest):
             process.send_signal(signal.SIGINT)
             process.send_signal(signal.SIGTERM)
             process.communicate(timeout=60)
-            self.assertIn(process.returncode, (128 + signal.SIGINT, 128 + signal.SIGTERM))
+            at_once = (128 + signal.SIGINT, 128 + signal.SIGTERM)
+            # On a busy machine it may have saved and gone between the two.
+            self.assertIn(process.returncode, (*at_once, -signal.SIGTERM))
             self.expect_whole(f"twice-{i}")
 
     def test_of_many_processes_one_has_the_run(self) -> None:
@@ -115,9 +119,10 @@ class Faults(TrainTest):
         last = f"{disk}/full/checkpoints/step-00000240/model.safetensors"
         wanted = self.last_weights("whole")
         sizes = range(4, 404, 4)
+        full = 0
         for size in sizes if COUNT >= len(sizes) else self.chance.sample(sizes, COUNT):
             script = (
-                f"mount -t tmpfs -o size={size}k none {disk}; {command} >/dev/null; "
+                f"mount -t tmpfs -o size={size}k none {disk} || exit 9; {command} >/dev/null; "
                 f"echo code $? >&2; mount -o remount,size=64m {disk}; {command} >/dev/null "
                 f"&& cp {last} {weights}"
             )
@@ -134,9 +139,11 @@ class Faults(TrainTest):
                 self.assertEqual(weights.read_bytes(), wanted)
                 weights.unlink()
                 if "code 0" not in result.stderr:
+                    full += 1
                     self.assertRegex(result.stderr, r"\Abcos: \[[a-z_:]+\] [^\n]+\ncode 1\n\Z")
                     self.assertIn(str(disk), result.stderr)
                     self.assertRegex(result.stderr, "No space left|free bytes")
+        self.assertGreater(full, 0)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,7 @@ class Train(TrainTest):
         self.fine(*self.tiny("a", "--fresh"))
         self.assertTrue((self.runs / "a.old-1/metrics.jsonl").exists())
         self.refused(1, "/no/such.txt", *self.tiny("a", "--fresh", "--data", "/no/such.txt"))
+        self.refused(1, "/no/such.st", *self.tiny("a", "--fresh", "--init-from", "/no/such.st"))
         self.assertFalse((self.runs / "a.old-2").exists())
 
     def test_other_settings_need_another_name(self) -> None:

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
-from bcos_optim import bench
+import bcos_optim
+from bcos_optim import _native, bench
 
 TINY = [(8, 4), (4,)]
+
+
+@pytest.fixture(autouse=True)
+def threads_as_before() -> Iterator[None]:
+    before = torch.get_num_threads(), bcos_optim.threads()
+    yield
+    torch.set_num_threads(before[0])
+    _native.set_threads(before[1])
 
 
 @pytest.mark.parametrize("layout", ["gpt2", "small"])

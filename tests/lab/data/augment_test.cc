@@ -143,7 +143,7 @@ TEST(Mixing, SwapsRectanglesInTheirShare) {
 }
 
 TEST(Mixing, DrawsItsSharesFromBeta) {
-  for (const double a : {0.2, 0.8, 1.0}) {
+  for (const double a : {1e-12, 0.2, 0.8, 1.0}) {
     double sum = 0;
     double squares = 0;
     constexpr int kDraws = 20000;

@@ -12,6 +12,7 @@
 
 #include "bcos/executor.hpp"
 #include "engine/error.hpp"
+#include "lab/data/batches.hpp"
 #include "lab/models/make.hpp"
 #include "lab/trainer/model_optimizer.hpp"
 #include "lab/trainer/task.hpp"
@@ -315,6 +316,40 @@ TEST_F(Training, OfClassifiersReportsTheirAccuracy) {
   EXPECT_LE(*log.evaluations.back().accuracy, 1);
 }
 
+/// Labels as rows of probabilities, those of a row and of the row as far from the end.
+torch::Tensor soft_labels(const ImageBatch& batch, int classes, double smoothing) {
+  const torch::Tensor own = torch::one_hot(torch::tensor(batch.labels), classes).to(torch::kFloat);
+  const torch::Tensor mixed = batch.share * own + (1 - batch.share) * own.flip(0);
+  return (1 - smoothing) * mixed + smoothing / classes;
+}
+
+TEST_F(Training, OfMixedImagesHasTheLossOfMixedLabels) {
+  Settings settings = images("mlp");
+  settings.batch = 7;
+  settings.total_batch = 14;
+  settings.label_smoothing = 0.1;
+  settings.mixup = 0.8;
+  settings.cutmix = 1;
+  const auto task = make_task(settings);
+  const auto model = make_model(task->model_options());
+  const ImageData data = open_images({.data = settings.data});
+  const ImageBatches batches(*data.train, 7, settings.seed, augment_of(settings), data.mean,
+                             data.std, 2);
+  for (const std::uint64_t step : {0U, 1U, 2U, 5U}) {
+    for (const std::uint64_t part : {0U, 1U}) {
+      ImageBatch batch;
+      batches.fill(step, part, batch);
+      ASSERT_NE(batch.share, 1);
+      const torch::Tensor pixels = torch::tensor(batch.images).view({7, 3, 32, 32});
+      const torch::Tensor expected =
+          -(soft_labels(batch, 10, 0.1) * torch::log_softmax(model->forward(pixels), 1))
+               .sum(1)
+               .mean();
+      EXPECT_NEAR(task->loss(*model, step, part).item<double>(), expected.item<double>(), 1e-5);
+    }
+  }
+}
+
 TEST_F(Training, LearnsARepeatingText) {
   std::ofstream text(folder_ / "text.txt");
   for (int i = 0; i < 2000; ++i) text << "abcdefgh";
@@ -398,6 +433,7 @@ TEST_F(Training, ABadStepChangesNoBit) {
                               log),
                 Outcome::finished);
       EXPECT_EQ(log.bad_steps, 2U);
+      EXPECT_FALSE(state_of(name).empty());
       EXPECT_TRUE(state_of(name) == state_of(name + "-short")) << name;
     }
   }

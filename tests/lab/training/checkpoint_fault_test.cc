@@ -273,6 +273,55 @@ TEST_F(ACheckpointStoreInTrouble, OfAllLaterCallsKeepsTheOldStepAndSaysWhy) {
   for (const int code : {EIO, ENOSPC}) fail_at_every_call(code, true);
 }
 
+TEST_F(ACheckpointStoreInTrouble, KilledWhileItMarksTheBestHasMarkedItOrNot) {
+  bool marked = false;
+  for (int at = 1;; ++at) {
+    prepare();
+    const pid_t child = fork();
+    if (child == 0) {
+      {
+        CheckpointStore store(path_, 2);
+        const Rig rig({Fault::killed_before, at});
+        store.mark_best(2);
+      }
+      _exit(0);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    SCOPED_TRACE("call " + std::to_string(at));
+    EXPECT_EQ(latest(), 2);
+    EXPECT_TRUE(complaints_.empty());
+    EXPECT_TRUE(best() == 2 || (best() == -1 && !marked));
+    marked = best() == 2;
+    expect_that_work_goes_on(3);
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) {
+      EXPECT_FALSE(contains(entry.path().string(), "tmp")) << entry.path();
+    }
+    if (WIFEXITED(status)) {
+      EXPECT_TRUE(marked);
+      EXPECT_GT(at, 8);
+      return;
+    }
+  }
+}
+
+TEST_F(ACheckpointStoreInTrouble, ThatCannotMarkTheBestSaysWhy) {
+  prepare();
+  const CheckpointStore store(path_, 2);
+  for (int at = 1;; ++at) {
+    const Rig rig({Fault::error, at, true, ENOSPC});
+    std::string said;
+    try {
+      store.mark_best(2);
+    } catch (const Error& error) {
+      said = error.what();
+    }
+    EXPECT_EQ(latest(), 2);
+    if (!rig.reached()) return;
+    EXPECT_TRUE(contains(said, path_)) << at;
+  }
+}
+
 TEST_F(ACheckpointStoreInTrouble, KilledWhileItRemovesLeftoversRemovesThemNextTime) {
   for (int at = 1;; ++at) {
     prepare();

@@ -71,6 +71,8 @@ TEST(Settings, OutOfBoundsNameFieldBoundAndValue) {
   };
   EXPECT_EQ(refused("steps", "0"), "[train] expected steps >= 1 but received 0");
   EXPECT_EQ(refused("dropout", "1"), "[train] expected dropout in [0, 1) but received 1");
+  EXPECT_NE(refused("mixup", "2").find("mixup in [0, 1] but received 2"), std::string::npos);
+  EXPECT_NE(refused("smallest_crop", "0").find("smallest_crop in (0, 1]"), std::string::npos);
   EXPECT_NE(refused("total_batch", "1000").find("batch x context = 2048"), std::string::npos);
   EXPECT_NE(refused("epochs", "2").find("steps for model gpt"), std::string::npos);
   EXPECT_NE(refused("warmup", "801").find("warmup <= total"), std::string::npos);
