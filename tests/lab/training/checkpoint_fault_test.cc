@@ -295,7 +295,7 @@ TEST_F(ACheckpointStoreInTrouble, KilledWhileItMarksTheBestHasMarkedItOrNot) {
     marked = best() == 2;
     expect_that_work_goes_on(3);
     for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) {
-      EXPECT_FALSE(contains(entry.path().string(), "tmp")) << entry.path();
+      EXPECT_FALSE(contains(entry.path().filename().string(), "tmp")) << entry.path();
     }
     if (WIFEXITED(status)) {
       EXPECT_TRUE(marked);
@@ -306,19 +306,24 @@ TEST_F(ACheckpointStoreInTrouble, KilledWhileItMarksTheBestHasMarkedItOrNot) {
 }
 
 TEST_F(ACheckpointStoreInTrouble, ThatCannotMarkTheBestSaysWhy) {
-  prepare();
-  const CheckpointStore store(path_, 2);
-  for (int at = 1;; ++at) {
-    const Rig rig({Fault::error, at, true, ENOSPC});
+  bool over = false;
+  for (int at = 1; !over; ++at) {
+    prepare();
+    const CheckpointStore store(path_, 2);
     std::string said;
-    try {
-      store.mark_best(2);
-    } catch (const Error& error) {
-      said = error.what();
+    {
+      const Rig rig({Fault::error, at, true, ENOSPC});
+      try {
+        store.mark_best(2);
+      } catch (const Error& error) {
+        said = error.what();
+      }
+      over = !rig.reached();
     }
+    SCOPED_TRACE("call " + std::to_string(at) + ": " + said);
     EXPECT_EQ(latest(), 2);
-    if (!rig.reached()) return;
-    EXPECT_TRUE(contains(said, path_)) << at;
+    EXPECT_TRUE(!said.empty() || best() == 2);
+    EXPECT_TRUE(said.empty() || contains(said, path_));
   }
 }
 
