@@ -58,7 +58,9 @@ TEST(Simulation, KeepsAFrozenPointWhileStatesMove) {
   frozen.replicates = 2;
   simulate(frozen, [&](const Moment& now) {
     for (std::size_t k = 0; k < 4; ++k) EXPECT_EQ(now.x(0)[k], problem.start()[k]);
-    if (now.t == 20) EXPECT_NE(now.m(0)[0], now.m(1)[0]);
+    if (now.t == 20) {
+      EXPECT_NE(now.m(0)[0], now.m(1)[0]);
+    }
   });
 }
 
