@@ -56,7 +56,8 @@ void run(const Options& options) {
   if (terminal().present) {
     // A model of bytes may write what a terminal obeys.
     std::ranges::replace_if(
-        text, [](char c) { return c != '\n' && c != '\t' && c >= 0 && c < ' '; }, '?');
+        text, [](char c) { return c != '\n' && c != '\t' && static_cast<unsigned char>(c) < ' '; },
+        '?');
   }
   print("{}\n", text);
 }
