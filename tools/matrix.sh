@@ -16,7 +16,7 @@ row() {
 same_bits() {
   local x86=$LOGS/bits-x86-64.txt arm=$LOGS/bits-arm64.txt
   stage "bits x86-64" bits_of "$x86" build/bcos &&
-    stage "bits arm64" bits_of "$arm" qemu-aarch64 -L /usr/aarch64-linux-gnu build-arm64/bcos &&
+    stage "bits arm64" bits_of "$arm" qemu-aarch64 build-arm64/bcos &&
     stage "bits equal" cmp "$x86" "$arm"
 }
 
