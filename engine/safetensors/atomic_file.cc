@@ -62,7 +62,7 @@ void AtomicFile::open_directory() {
 void AtomicFile::open_temporary() {
   static std::atomic<unsigned> counter{0};
   for (int attempt = 0; attempt < 100; ++attempt) {
-    std::string name = fmt::format("{}.tmp-{}-{}", path_, ::getpid(), counter++);
+    std::string name = fmt::format("{}{}{}-{}", path_, kTemporary, ::getpid(), counter++);
     file_ = open_descriptor(name, O_WRONLY | O_CREAT | O_EXCL, 0666);
     if (file_.get() >= 0) {
       temporary_ = std::move(name);

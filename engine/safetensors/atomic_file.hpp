@@ -15,6 +15,8 @@ namespace bcos::safetensors {
 /// "<path>.tmp-<pid>-<number>", forced to disk, renamed. All failures are Error(io).
 class AtomicFile {
  public:
+  static constexpr std::string_view kTemporary = ".tmp-";
+
   /// `bytes` is what will be written in all, for the message about a full disk.
   AtomicFile(std::string_view function, const std::string& path, std::uint64_t bytes);
   /// Removes the temporary file unless commit() has renamed it.

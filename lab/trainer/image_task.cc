@@ -61,10 +61,10 @@ class ImageTask : public Task {
   torch::Tensor loss(Model& model, std::uint64_t step, std::uint64_t part) override {
     batch_ = ahead_.take(step, part);
     const torch::Tensor labels = labels_of(batch_);
-    if (batch_.share == 1) return model.loss(images_of(batch_), labels);
     const torch::Tensor logits = model.forward(images_of(batch_));
-    return batch_.share * model.loss_of(logits, labels) +
-           (1 - batch_.share) * model.loss_of(logits, labels.flip(0));
+    const torch::Tensor own = model.loss_of(logits, labels);
+    if (batch_.share == 1) return own;
+    return batch_.share * own + (1 - batch_.share) * model.loss_of(logits, labels.flip(0));
   }
 
   EvalResult evaluate(Model& model) override {

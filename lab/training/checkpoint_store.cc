@@ -22,7 +22,7 @@ using safetensors::system_calls;
 
 constexpr std::string_view kFunction = "checkpoint";
 constexpr std::string_view kStep = "step-";
-constexpr std::string_view kTemporary = ".tmp-";
+constexpr std::string_view kTemporary = safetensors::AtomicFile::kTemporary;
 constexpr std::string_view kTrash = ".trash-";
 
 std::string step_name(std::uint64_t step) { return fmt::format("{}{:08}", kStep, step); }
@@ -143,14 +143,6 @@ void write_manifest(const Manifest& manifest, const std::string& directory) {
   output.commit();
 }
 
-/// What mark_best() leaves when it is killed: a checkpoint's one owner is the process that asks.
-void remove_half_marked(const std::string& checkpoint) {
-  const std::string half = fmt::format("{}{}", kManifestName, kTemporary);
-  for (const std::string& name : names_in(kFunction, checkpoint)) {
-    if (name.starts_with(half)) remove_tree(kFunction, checkpoint + "/" + name);
-  }
-}
-
 void check_names(std::span<const NamedFileWriter> files) {
   std::set<std::string> names;
   for (const NamedFileWriter& file : files) {
@@ -202,7 +194,10 @@ void CheckpointStore::remove_leftovers() const {
     // In a container every life of a program may have the same number: ours has left nothing yet.
     const bool dead = owner && (*owner == ::getpid() || !process_lives(*owner));
     if (dead) remove_tree(kFunction, directory_ + "/" + name);
-    if (step_of(name)) remove_half_marked(directory_ + "/" + name);
+    // A mark_best() that was killed.
+    if (step_of(name)) {
+      remove_half_written(kFunction, fmt::format("{}/{}/{}", directory_, name, kManifestName));
+    }
   }
 }
 

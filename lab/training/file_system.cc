@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "engine/error.hpp"
+#include "engine/safetensors/atomic_file.hpp"
 
 namespace bcos::lab {
 
@@ -86,6 +87,15 @@ void remove_tree(std::string_view function, const std::string& path) {
     return;
   }
   if (errno != ENOENT) throw io_error(function, "remove", errno, path);
+}
+
+void remove_half_written(std::string_view function, const std::string& path) {
+  const std::string directory = parent_of(path);
+  const std::string half =
+      fmt::format("{}{}", path.substr(path.rfind('/') + 1), safetensors::AtomicFile::kTemporary);
+  for (const std::string& name : names_in(function, directory)) {
+    if (name.starts_with(half)) remove_tree(function, directory + "/" + name);
+  }
 }
 
 std::uint64_t free_bytes(std::string_view function, const std::string& path) {

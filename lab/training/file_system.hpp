@@ -42,6 +42,10 @@ bool exists(const std::string& path);
 /// Removes a file, or a directory with all that is in it; links are removed, not followed.
 void remove_tree(std::string_view function, const std::string& path);
 
+/// Removes what writing `path` whole or not at all (AtomicFile) has left beside it in processes
+/// that died; for the file's one owner.
+void remove_half_written(std::string_view function, const std::string& path);
+
 /// Bytes that a file system has for the user; the largest number where it does not say.
 std::uint64_t free_bytes(std::string_view function, const std::string& path);
 

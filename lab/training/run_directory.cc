@@ -171,11 +171,7 @@ void RunDirectory::check(Expected expected) const {
 
 /// Half-written files of processes that died: with the lock in hand they are nobody's.
 void RunDirectory::remove_leftovers() const {
-  for (const std::string& name : names_in("run", path_)) {
-    if (name.starts_with("config.toml.tmp-") || name.starts_with("run.json.tmp-")) {
-      remove_tree("run", file(name));
-    }
-  }
+  for (const char* name : {"config.toml", "run.json"}) remove_half_written("run", file(name));
 }
 
 void RunDirectory::write_file(std::string_view name, std::string_view text) const {
