@@ -1,12 +1,6 @@
 // Blocks of many coordinates: sums in float64 over a block, then the step with the block's own
 // gamma. Included inside the namespace of each target.
 
-/// Whether the states have started, and the gradient is taken as it comes.
-template <class T>
-bool nothing_special(const Coefficients<T>& c) {
-  return !c.coupled && !c.unstarted && !c.adopt && c.factor == 1;
-}
-
 /// Effective gradient, old states and direction of a vector of elements, in the working type.
 template <class D, bool kMomentum, bool kU, bool kPlain>
 class BlockInputs {
@@ -122,10 +116,9 @@ class SumStep {
   LaneSums a_, b_, u_;
 };
 
-/// From element i on, a multiple of 16.
 template <class T, class Step>
-BCOS_INLINE void walk_sums(Step step, const Streams<T>& s, std::size_t i, std::size_t n,
-                           Sums& sums) {
+BCOS_INLINE void walk_sums(Step step, const Streams<T>& s, std::size_t n, Sums& sums) {
+  std::size_t i = 0;
   for (; i + kLanes <= n; i += kLanes) step(s, i);
   if (i < n) {
     const PaddedTail<T, kLanes> tail(s.from(i), n - i);
@@ -137,10 +130,10 @@ BCOS_INLINE void walk_sums(Step step, const Streams<T>& s, std::size_t i, std::s
 template <class T, bool kMomentum, Estimate kEstimate, bool kU>
 void add_sums(const Coefficients<T>& c, const Streams<T>& s, std::size_t n, double scale,
               Sums& sums) {
-  if (nothing_special(c) && scale == 1) {
-    walk_sums(SumStep<T, kMomentum, kEstimate, kU, true>(c, scale, sums), s, 0, n, sums);
+  if (c.plain() && scale == 1) {
+    walk_sums(SumStep<T, kMomentum, kEstimate, kU, true>(c, scale, sums), s, n, sums);
   } else {
-    walk_sums(SumStep<T, kMomentum, kEstimate, kU, false>(c, scale, sums), s, 0, n, sums);
+    walk_sums(SumStep<T, kMomentum, kEstimate, kU, false>(c, scale, sums), s, n, sums);
   }
 }
 
@@ -192,7 +185,7 @@ class ApplyStep {
 template <class T, bool kMomentum, bool kU>
 void apply(const Coefficients<T>& c, const Streams<T>& s, std::size_t n, T gamma, T scale) {
   using D = FullTag<T>;
-  if (nothing_special(c) && scale == 1 && !s.tapped) {
+  if (c.plain() && scale == 1 && !s.tapped) {
     walk(ApplyStep<D, kMomentum, kU, true>(c, gamma, scale), s, n);
   } else {
     walk(ApplyStep<D, kMomentum, kU, false>(c, gamma, scale), s, n);
@@ -200,26 +193,29 @@ void apply(const Coefficients<T>& c, const Streams<T>& s, std::size_t n, T gamma
 }
 
 template <class T, bool kMomentum, Estimate kEstimate, bool kU>
-void sweep(const Coefficients<T>& c, const Streams<T>& s, std::size_t n, T gamma, T scale,
-           const Coefficients<T>& next_c, const Streams<T>& next, Sums& sums) {
-  const bool plain = nothing_special(c) && nothing_special(next_c) && scale == 1;
-  if (!plain || s.tapped || s.tiled) {
-    apply<T, kMomentum, kU>(c, s, n, gamma, scale);
-    add_sums<T, kMomentum, kEstimate, kU>(next_c, next, n, 1.0, sums);
-    return;
-  }
+void sweep(const Coefficients<T>& c, const Streams<T>& streams, std::size_t block, std::size_t next,
+           std::size_t n, T gamma, Sums& sums) {
   using Apply = ApplyStep<FullTag<T>, kMomentum, kU, true>;
-  const Apply apply(c, gamma, scale);
-  SumStep<T, kMomentum, kEstimate, kU, true> sum(next_c, 1.0, sums);
-  std::size_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    prefetch_ahead<kLanes>(s.x, i);
-    // Loads first: rows often lie a multiple of 4 KB apart, where a load waits for the store.
-    sum(next, i);
-    for (std::size_t j = 0; j < kLanes; j += Apply::kStride) apply(s, i + j);
+  const Streams<T> s = streams;  // a copy, whose pointers no store can change
+  const Apply apply(c, gamma, T{1});
+  SumStep<T, kMomentum, kEstimate, kU, true> sum(c, 1.0, sums);
+  // The sums run ahead: a processor adds while it waits for gamma, and applies while it waits for
+  // the sums. (Nor do loads wait for the stores of rows that lie a multiple of 4 KB apart.)
+  const std::size_t whole = n - n % kLanes;
+  const std::size_t lead = std::min(whole, 4 * kLanes);
+  for (std::size_t i = 0; i < lead; i += kLanes) sum(s, next + i);
+  for (std::size_t i = lead; i < whole; i += kLanes) {
+    const std::size_t at = block + i - lead;
+    prefetch_ahead<kLanes>(s.x, at);
+    sum(s, next + i);
+    for (std::size_t j = 0; j < kLanes; j += Apply::kStride) apply(s, at + j);
   }
-  if (i < n) walk_dense(apply, s.from(i), n - i);
-  walk_sums(sum, next, i, n, sums);
+  walk_sums(sum, s.block_from(next + whole), n - whole, sums);
+  for (std::size_t i = whole - lead; i < whole; i += kLanes) {
+    prefetch_ahead<kLanes>(s.x, block + i);
+    for (std::size_t j = 0; j < kLanes; j += Apply::kStride) apply(s, block + i + j);
+  }
+  if (whole < n) walk_dense(apply, s.block_from(block + whole), n - whole);
 }
 
 template <class T>

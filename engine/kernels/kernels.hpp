@@ -68,6 +68,9 @@ struct Coefficients {
   bool unstarted = false;  ///< stored states are not read: they are zero
   bool adopt = false;      ///< zero states begin from this gradient
   bool adopt_raw = false;  ///< ... before lambda x is added
+
+  /// Whether the states have started, and the gradient is taken as it comes.
+  bool plain() const { return !coupled && !unstarted && !adopt && factor == 1; }
 };
 
 /// Dense memory of one parameter, or a piece of it. Null where a recipe does not use it.
@@ -141,10 +144,10 @@ struct Kernels {
   /// x = keep x - gamma (scale d) on a piece of a block, and the new m and u.
   using Apply = void (*)(const Coefficients<T>&, const Streams<T>&, std::size_t n, T gamma,
                          T scale);
-  /// Applies to n elements of a block and adds as many of the next one to the sums, in one loop:
-  /// memory then sees steady streams.
-  using Sweep = void (*)(const Coefficients<T>&, const Streams<T>&, std::size_t n, T gamma, T scale,
-                         const Coefficients<T>& next_c, const Streams<T>& next, Sums&);
+  /// Applies to the n elements from `block` on and adds the n from `next` on to the sums, in one
+  /// loop: memory then sees steady streams. For plain coefficients, without taps and tiles.
+  using Sweep = void (*)(const Coefficients<T>&, const Streams<T>&, std::size_t block,
+                         std::size_t next, std::size_t n, T gamma, Sums&);
   /// Adds squares of n gradients, times `scale`, to the lanes.
   using AddSquares = void (*)(const T* g, std::size_t n, double scale, double (&lanes)[kLanes]);
   /// The same streams as a step (m, v where not null) with trivial arithmetic: the memory limit.

@@ -47,16 +47,20 @@ void apply_move(const BlockStep<T>& step, const BlockMove<T>& move, const Stream
 
 namespace {
 
-/// Moves a block while the next one, as long, is summed.
+/// Whether a block can be moved while the next one is summed.
 template <class T>
-BlockSums sweep(const BlockStep<T>& step, const BlockMove<T>& move, const Streams<T>& block,
-                const Streams<T>& next, std::uint64_t n) {
-  Coefficients<T> c = step.coefficients;
-  c.adopt = move.adopt;
+bool sweeps(const BlockStep<T>& step, const Streams<T>& streams) {
+  return kernels::needs_sums(step.recipe.estimate) && step.coefficients.plain() &&
+         !streams.tapped && !streams.tiled;
+}
+
+/// Moves n elements from `block` on while those from `next` on are summed.
+template <class T>
+BlockSums sweep(const BlockStep<T>& step, const Streams<T>& streams, std::uint64_t block,
+                std::uint64_t next, std::uint64_t n, T gamma) {
   const auto sweep_chunk = step.kernels->sweep[step.recipe.index()];
   return sum_in_chunks(n, [&](std::uint64_t i, std::uint64_t count, kernels::Sums& sums) {
-    sweep_chunk(c, block.from(i), count, move.gamma, move.scale, step.coefficients, next.from(i),
-                sums);
+    sweep_chunk(step.coefficients, streams, block + i, next + i, count, gamma, sums);
   });
 }
 
@@ -72,29 +76,26 @@ template <class T>
 void step_dense_blocks(const BlockStep<T>& step, const BlockShape& blocks,
                        const BoundStreams<T>& streams, std::uint64_t begin, std::uint64_t end) {
   const Streams<T>& base = streams.base;
-  const auto at = [&](std::uint64_t k) { return base.block_from(blocks.index(k, 0)); };
+  const bool sweeping = sweeps(step, base);
   bool swept = false;
   BlockSums first;
-  Streams<T> block = at(begin);
   for (std::uint64_t k = begin; k < end; ++k) {
     const std::uint64_t n = blocks.length(k);
     const auto sum = [&](Recipe recipe, const Coefficients<T>& c, double scale) {
       if (swept && first_sums(step, recipe, c, scale)) return first;
-      return sum_dense(step, recipe, c, block, n, scale);
+      return sum_dense(step, recipe, c, base.block_from(blocks.index(k, 0)), n, scale);
     };
     T* const v = base.v == nullptr ? nullptr : base.v + k;
     const T* const oracle = base.oracle == nullptr ? nullptr : base.oracle + k;
     const BlockMove<T> move =
         BlockStepsize(step, n, sum).move(value_or_zero(v), value_or_zero(oracle));
     store_v(step, move, v, base.tap_v == nullptr ? nullptr : base.tap_v + k);
-    const Streams<T> next = k + 1 < end ? at(k + 1) : block;
-    swept = k + 1 < end && blocks.length(k + 1) == n && kernels::needs_sums(step.recipe.estimate);
+    swept = sweeping && move.scale == 1 && k + 1 < end && blocks.length(k + 1) == n;
     if (swept) {
-      first = sweep(step, move, block, next, n);
+      first = sweep(step, base, blocks.index(k, 0), blocks.index(k + 1, 0), n, move.gamma);
     } else {
-      apply_move(step, move, block, n);
+      apply_move(step, move, base.block_from(blocks.index(k, 0)), n);
     }
-    block = next;
   }
 }
 
