@@ -48,5 +48,3 @@ def check_implementation(options: dict[str, Any]) -> None:
     if options["differentiable"] and (options["fused"] or options["foreach"]):
         name = "fused" if options["fused"] else "foreach"
         raise RuntimeError(f"`{name}` does not support `differentiable`")
-    if isinstance(options["lr"], Tensor) and options["foreach"] and not options["capturable"]:
-        raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")

@@ -100,7 +100,8 @@ class Stepping(Optimizer):
         if not wants_fused(group):
             return False
         fits = p.device.type == "cpu" and p.dtype in ENGINE_DTYPES
-        if group["fused"] and (p.device.type != "cpu" or not (p.is_floating_point() or fits)):
+        real = p.is_floating_point() or fits
+        if group["fused"] and p.grad is not None and not (p.device.type == "cpu" and real):
             raise RuntimeError(
                 "`fused=True` requires all the params to be floating point Tensors of "
                 "supported devices: ['cpu']."

@@ -383,6 +383,15 @@ def test_a_sixteen_bit_tensor_does_not_slow_its_neighbours(make_params: Make) ->
     torch.testing.assert_close(half, half_alone)
 
 
+def test_parameters_on_meta_wait_for_their_gradients() -> None:
+    p = torch.nn.Parameter(torch.empty(3, device="meta"))
+    optimizer = BCOS([p], fused=True)
+    optimizer.step()
+    p.grad = torch.empty_like(p)
+    with pytest.raises(RuntimeError, match="requires all the params to be floating point Tensors"):
+        optimizer.step()
+
+
 def test_the_package_says_who_it_is() -> None:
     assert bcos_optim.__version__ == bcos_optim.version()
     assert BCOS.__module__ == "bcos_optim"

@@ -13,7 +13,7 @@ from torch.testing._internal.common_optimizers import (
     OptimizerErrorEnum,
     _get_optim_inputs_including_global_cliquey_kwargs,
 )
-from torch_optim_info import INFO, error_inputs, register
+from torch_optim_info import INFO, JOINT_INFO, error_inputs, register
 
 from bcos_optim import BCOS
 from conftest import give_gradients, run
@@ -21,8 +21,10 @@ from conftest import give_gradients, run
 register()
 INPUTS = {
     f"{given.desc} {sorted(given.kwargs.items(), key=str)}": given
-    for given in _get_optim_inputs_including_global_cliquey_kwargs("cpu", torch.float32, INFO)
+    for info in (INFO, JOINT_INFO)
+    for given in _get_optim_inputs_including_global_cliquey_kwargs("cpu", torch.float32, info)
 }
+PLAIN_INPUTS = [*INFO.optim_inputs_func("cpu"), *JOINT_INFO.optim_inputs_func("cpu")]
 every_input = pytest.mark.parametrize("given", INPUTS.values(), ids=INPUTS.keys())
 
 
@@ -96,11 +98,9 @@ IMPLEMENTED = [i for i in INPUTS.values() if not i.kwargs.get("differentiable")]
 
 @pytest.mark.parametrize("chosen", ["foreach", "fused"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("given", INFO.optim_inputs_func("cpu"), ids=lambda i: i.desc)
+@pytest.mark.parametrize("given", PLAIN_INPUTS, ids=lambda i: i.desc)
 def test_foreach_and_fused_match_the_loop(given: Any, dtype: torch.dtype, chosen: str) -> None:
     kwargs = kwargs_of(given)
-    if chosen == "foreach" and isinstance(kwargs.get("lr"), Tensor):
-        kwargs["capturable"] = True
     loop_params, other_params = model_params(dtype), model_params(dtype)
     loop = BCOS(loop_params, **kwargs, foreach=False, fused=False)
     other = BCOS(other_params, **kwargs, **{chosen: True})
