@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import compress, repeat
-from operator import attrgetter, is_, is_not, itemgetter
+from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 import torch
@@ -12,13 +11,15 @@ from torch import Tensor
 
 from . import _native
 from ._methods import method_of
-from ._places import columns, places
+from ._same import drop, same_entries, same_items, same_values
+from ._survey import Survey, Surveyor, count_writes
 from ._tensors import is_dtensor, plain
 
 _gradient_of = attrgetter("grad")
 
 #: Gradients, their addresses (0 where there is none), and which of them are not dense.
 _Gradients = tuple[list[Any], Tensor, list[int]]
+_Limits = tuple[str, float | None]
 
 
 class EngineStep:
@@ -30,7 +31,7 @@ class EngineStep:
         owners: Sequence[int],
         params: Sequence[Tensor],
         states: Sequence[dict[str, Any]],
-        limits: tuple[str, float | None],
+        limits: _Limits,
     ) -> None:
         """``owners``: the group of each parameter."""
         self._groups = list(groups)
@@ -53,7 +54,9 @@ class EngineStep:
             having = [state for state in states if name in state]
             self._kept.append((name, having, [state[name] for state in having]))
         self._single = [i for i, p in enumerate(self._params) if p.numel() == 1]
-        self._places = self._places_of(self._params)
+        self._surveyor = self._make_surveyor()
+        self._survey = self._surveyor.look(counting=False) if self._surveyor else None
+        self._places = self._where()
         self._plan = _native.Plan(
             self._method_texts(),
             owners,
@@ -70,76 +73,76 @@ class EngineStep:
         groups: Sequence[dict[str, Any]],
         params: list[Tensor],
         state: dict[Tensor, Any],
-        limits: tuple[str, float | None],
+        limits: _Limits,
     ) -> bool:
         """Whether groups, parameters and states still are what the plan was made for."""
-        if (*limits, torch.get_num_threads()) != self._limits:
-            return False
-        if len(groups) != len(self._groups) or not all(map(is_, groups, self._groups)):
-            return False
-        if len(params) != len(self._params) or not all(map(is_, params, self._params)):
-            return False
-        if signature_of(groups) != self._signature or not self._has_states(state):
-            return False
-        return self._places_of(params) == self._places
+        return (
+            (*limits, torch.get_num_threads()) == self._limits
+            and same_items(list(groups), self._groups)
+            and same_items(params, self._params)
+            and signature_of(groups) == self._signature
+            and self._has_states(state)
+            and self._unmoved()
+        )
 
-    def _places_of(self, params: list[Tensor]) -> tuple[Any, ...]:
-        """Where everything lies: storage may be swapped behind a tensor (``p.data = ...``)."""
-        tensors = [params, *(known for _, _, known in self._kept[1:])]
+    def _make_surveyor(self) -> Surveyor | None:
+        """For long lists of the plainest kind."""
+        states = [known for _, _, known in self._kept[1:] if known]
+        if self._flat and all(len(known) == len(self._params) for known in states):
+            return Surveyor(self._params, states)
+        return None
+
+    def _unmoved(self) -> bool:
+        """Storage may be swapped behind a tensor (``p.data = ...``)."""
+        # A step that looks at its gradients first may change nothing.
+        certain = self._limits[0] == "propagate"
+        self._survey = self._surveyor.look(counting=certain) if self._surveyor else None
+        if self._survey is not None:
+            return self._survey.unmoved
+        return self._where() == self._places
+
+    def _where(self) -> tuple[Any, ...]:
+        tensors = [self._params, *(known for _, _, known in self._kept[1:])]
         if self._wrapped:
             tensors = [[plain(t) for t in some] for some in tensors]
-        if self._flat:
-            seen = [places(some) for some in tensors]
-            if None not in seen:
-                return tuple(seen)
         pointers = [list(map(Tensor.data_ptr, some)) for some in tensors]
         if self._flat:
             # Numbers alone: ten thousand tuples would set the garbage collector off.
-            return (*pointers, list(map(Tensor.numel, params)), _all_dense(params))
+            return (*pointers, list(map(Tensor.numel, tensors[0])), _all_dense(self._params))
         return (*pointers, list(map(Tensor.size, tensors[0])), list(map(Tensor.stride, tensors[0])))
 
     def _has_states(self, state: dict[Tensor, Any]) -> bool:
         """Whether the states are the objects that the plan writes to."""
-        now: Iterable[dict[str, Any]] = state.values()
-        if len(state) != len(self._states) or not all(map(is_, now, self._states)):
-            now = [state.get(p, {}) for p in self._params]
-            if not all(map(is_, now, self._states)):
+        if not same_values(state, self._states):
+            if not same_items([state.get(p) for p in self._params], self._states):
                 return False
-        try:
-            return all(
-                all(map(is_, map(itemgetter(name), having), known))
-                for name, having, known in self._kept
-            )
-        except KeyError:
-            return False
+        return all(same_entries(having, name, known) for name, having, known in self._kept)
 
     def run(self, grad_scale: float) -> _native.Report:
-        gradients = list(map(_gradient_of, self._params))
-        found = self._dense_gradients(gradients) or self._any_gradients(gradients)
-        gradients, pointers, strided = found
+        survey, self._survey = self._survey, None
+        counted = survey.counted if survey else 0
+        gradients, pointers, strided = self._dense_gradients(survey) or self._any_gradients()
         self._plan.set_methods(self._method_texts())
         alphas = [float(group["lr"]) for group in self._groups]
         report = self._plan.update(gradients, pointers, strided, alphas, self._counters, grad_scale)
-        if not report.skipped:
-            _written(list(compress(self._params, map(is_not, gradients, repeat(None)))))
+        if counted < len(gradients) and not report.skipped:
+            rest = zip(self._params[counted:], gradients[counted:], strict=True)
+            count_writes([p for p, g in rest if g is not None])
+        drop(gradients)
         return report
 
-    def _dense_gradients(self, gradients: list[Tensor | None]) -> _Gradients | None:
+    def _dense_gradients(self, survey: Survey | None) -> _Gradients | None:
         """The gradients and their addresses, if all are there and lie like their parameters."""
-        seen = places(gradients) if self._flat else None
-        known = self._places[0]
-        if not seen or not isinstance(known, bytearray):
-            return None
-        pointers, rest = columns(seen)
-        if not torch.equal(rest, columns(known)[1]):
+        if survey is None or not survey.alike:
             return None
         # A view that is read with the other sign has every second number of a complex tensor: it
         # is not dense, unless it is a single one.
-        if any(gradients[i].is_neg() for i in self._single):
+        if any(survey.gradients[i].is_neg() for i in self._single):
             return None
-        return gradients, pointers, []
+        return survey.gradients, survey.pointers, []
 
-    def _any_gradients(self, gradients: list[Tensor | None]) -> _Gradients:
+    def _any_gradients(self) -> _Gradients:
+        gradients = list(map(_gradient_of, self._params))
         present = [g for g in gradients if g is not None]
         self._check(gradients)
         strided: list[int] = []
@@ -188,12 +191,3 @@ def signature_of(groups: Sequence[dict[str, Any]]) -> tuple[Any, ...]:
 
 def _all_dense(tensors: Sequence[Tensor]) -> bool:
     return all(map(Tensor.is_contiguous, tensors))
-
-
-def _written(tensors: list[Tensor]) -> None:
-    """Tells autograd, which counts writes."""
-    try:
-        torch.autograd.graph.increment_version(tensors)
-    except (AttributeError, TypeError):  # before torch 2.6: one at a time
-        for tensor in tensors:
-            torch.autograd.graph.increment_version(tensor)

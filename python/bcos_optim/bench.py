@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import torch
@@ -61,12 +62,22 @@ class Formula:
             p.add_(m / (v.sqrt() + 1e-6), alpha=-self.lr)
 
 
+def deepspeed_adam(params: list[nn.Parameter]) -> Any:
+    """It compiles itself at its first use, for a minute or two."""
+    from deepspeed.ops.adam import DeepSpeedCPUAdam
+
+    return DeepSpeedCPUAdam(params, adamw_mode=True)
+
+
 RIVALS: dict[str, Callable[[list[nn.Parameter]], Any]] = {
     "torch AdamW (default)": lambda ps: torch.optim.AdamW(ps, foreach=False, fused=False),
     "torch AdamW (foreach)": lambda ps: torch.optim.AdamW(ps, foreach=True),
     "torch AdamW (fused)": lambda ps: torch.optim.AdamW(ps, fused=True),
     "formula in torch": Formula,
 }
+if find_spec("deepspeed") is not None:
+    RIVALS["DeepSpeed CPUAdam"] = deepspeed_adam
+CALL = "BCOS.step over the engine's call"
 
 
 @dataclass
@@ -154,16 +165,31 @@ def overhead(layout: str, threads: int, pairs: int, shapes: Shapes) -> Row:
         step._plan.update(gradients, pointers, [], [5e-4], step._counters, 1.0)
 
     times = in_turn(lambda: seconds_of(bare), lambda: seconds_of(optimizer.step), pairs)
-    return Row("BCOS.step over the engine's call", layout, threads, *times)
+    return Row(CALL, layout, threads, *times)
 
 
-def measured(layouts: list[str], threads: list[int], pairs: int) -> Iterator[Row]:
+def measured(
+    rivals: list[str], layouts: list[str], threads: list[int], pairs: int
+) -> Iterator[Row]:
     for layout in layouts:
         shapes = LAYOUTS[layout]()
         for count in threads:
-            for rival in RIVALS:
-                yield compare(rival, layout, count, pairs, shapes)
-            yield overhead(layout, count, pairs, shapes)
+            for rival in rivals:
+                if rival == CALL:
+                    yield overhead(layout, count, pairs, shapes)
+                else:
+                    yield compare(rival, layout, count, pairs, shapes)
+
+
+def chosen_rivals(words: list[str] | None) -> list[str]:
+    """The rivals with one of these words in their names; all if there are no words."""
+    every = [*RIVALS, CALL]
+    if words is None:
+        return every
+    for word in words:
+        if not any(word.lower() in rival.lower() for rival in every):
+            raise ValueError(f"expected a part of {', '.join(every)}, received {word}")
+    return [rival for rival in every if any(word.lower() in rival.lower() for word in words)]
 
 
 def positive(text: str) -> int:
@@ -180,10 +206,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         epilog="Ratios above 1 mean that BCOS is faster. Temporaries of the rivals that malloc "
         "gives back to the system at every step make them slower still; "
         "MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=100000000000 in the environment keeps them. "
-        "Example: bcos-optim-bench --layout gpt2 --threads 1",
+        "Example: bcos-optim-bench --layout gpt2 --threads 1 --rival fused",
     )
     parser.add_argument("--layout", choices=LAYOUTS, action="append", help="default: gpt2, small")
     parser.add_argument("--threads", type=positive, action="append", help="default: 1 and all")
+    parser.add_argument(
+        "--rival", metavar="WORD", action="append", help="those with this word: fused, formula, call"
+    )
     parser.add_argument("--pairs", type=positive, default=15, help="samples a row (15)")
     parser.add_argument("--json", metavar="FILE", help="also write the rows as JSON lines")
     parser.add_argument("--quick", action="store_true", help="fewer samples, one layout")
@@ -195,13 +224,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     every = torch.get_num_threads()
     threads = given.threads or ([every] if given.quick else sorted({1, every}))
     try:
+        rivals = chosen_rivals(given.rival)
         file = open(given.json, "w") if given.json else None
-    except OSError as error:
+    except (OSError, ValueError) as error:
         parser.error(str(error))
     print(f"torch {torch.__version__}, bcos {_native.version()}, target {_native.target()}")
     print(f"{'rival':34}{'layout':8}{'threads':>8}{'ratio':>8}{'quartiles':>16}{'ours':>12}")
     with file or nullcontext():
-        for row in measured(layouts, threads, 5 if given.quick else given.pairs):
+        for row in measured(rivals, layouts, threads, 5 if given.quick else given.pairs):
             print(
                 f"{row.rival:34}{row.layout:8}{row.threads:8}{row.ratio:8.2f}"
                 f"{row.low:9.2f}-{row.high:.2f}{row.ours_ms:9.2f} ms",

@@ -36,7 +36,7 @@ def test_every_rival_and_the_call_itself_get_a_row(
         bench.main(["--layout", layout, "--threads", "1", "--pairs", "3", "--json", str(file)]) == 0
     )
     rows = [json.loads(line) for line in file.read_text().splitlines()]
-    assert [row["rival"] for row in rows] == [*bench.RIVALS, "BCOS.step over the engine's call"]
+    assert [row["rival"] for row in rows] == [*bench.RIVALS, bench.CALL]
     assert all(0 < row["low"] <= row["ratio"] <= row["high"] for row in rows)
     assert all(row["ours_ms"] > 0 for row in rows)
     printed = capsys.readouterr().out
@@ -49,6 +49,7 @@ def test_every_rival_and_the_call_itself_get_a_row(
         (["--pairs", "0"], "1 or more"),
         (["--threads", "-1"], "1 or more"),
         (["--layout", "huge"], "invalid choice"),
+        (["--rival", "sophia"], "expected a part of torch AdamW (default)"),
         (["--json", "/no/such/folder/rows.jsonl"], "No such file"),
     ],
 )
@@ -59,6 +60,11 @@ def test_wrong_arguments_are_refused_before_measuring(
         bench.main(arguments)
     assert stopped.value.code == 2
     assert said in capsys.readouterr().err
+
+
+def test_rivals_are_chosen_by_a_word() -> None:
+    assert bench.chosen_rivals(["fused", "CALL"]) == ["torch AdamW (fused)", bench.CALL]
+    assert bench.chosen_rivals(None) == [*bench.RIVALS, bench.CALL]
 
 
 def test_the_list_of_gpt2_has_its_parameters() -> None:

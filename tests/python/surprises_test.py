@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +13,22 @@ import torch
 from torch import nn
 
 import bcos_optim
-from bcos_optim import BCOS, _native, _places
+from bcos_optim import BCOS, _native, _same, _survey
 from conftest import Make, give_gradients, run
 
 
-@pytest.fixture(params=["in one pass", "one by one"])
+@pytest.fixture(params=["in one pass", "in one pass, nothing ahead", "one by one", "in Python"])
 def looking(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Places of tensors are read by the library, or, with an older torch, from Python."""
+    """Tensors are looked at by the library, or, with an older torch or without it, from Python."""
+    assert _survey._reader() is not None
+    assert _survey._parts() is not None
+    if request.param == "in one pass, nothing ahead":
+        monkeypatch.setattr(_survey, "_parts", lambda: None)
     if request.param == "one by one":
-        monkeypatch.setattr(_places, "_reader", lambda: None)
-    else:
-        assert _places._reader() is not None
+        monkeypatch.setattr(_survey, "_reader", lambda: None)
+    if request.param == "in Python":
+        monkeypatch.setattr(_survey, "_reader", lambda: None)
+        monkeypatch.setattr(_same, "helper", lambda: None)
     return request.param
 
 
@@ -113,6 +119,49 @@ def test_limits_hold_in_a_compiled_step(backend: str) -> None:
     assert torch.equal(p, before)
     with pytest.raises(Exception, match="use guard='skip'"):
         compiled(BCOS([p], guard="raise"))()
+
+
+@pytest.mark.usefixtures("looking")
+@pytest.mark.parametrize("guard", ["propagate", "skip"])
+@pytest.mark.parametrize("missing", [[], [0], [63], [64], [100, 199]])
+def test_autograd_counts_every_write_once(missing: list[int], guard: str) -> None:
+    params = [nn.Parameter(torch.ones(3)) for _ in range(200)]
+    optimizer = BCOS(params, guard=guard)
+    for _ in range(2):
+        for i, p in enumerate(params):
+            p.grad = None if i in missing else torch.ones(3)
+        before = [p._version for p in params]
+        optimizer.step()
+        written = [p._version - v for p, v in zip(params, before, strict=True)]
+        assert written == [0 if i in missing else 1 for i in range(200)]
+
+
+@pytest.mark.usefixtures("looking")
+def test_gradients_are_let_go_after_a_step() -> None:
+    params = [nn.Parameter(torch.ones(3)) for _ in range(5)]
+    optimizer = BCOS(params)
+    for _ in range(2):
+        for p in params:
+            p.grad = torch.ones(3)
+        optimizer.step()
+        gone = [weakref.ref(p.grad) for p in params]
+        for p in params:
+            p.grad = None
+        assert [ref() for ref in gone] == [None] * 5
+
+
+@pytest.mark.usefixtures("looking")
+def test_containers_are_compared_by_what_they_hold() -> None:
+    a, b, equal = [1.5], [2.5], [1.5]
+    assert _same.same_items([a, b], [a, b])
+    assert not _same.same_items([equal, b], [a, b])
+    assert not _same.same_items([a], [a, b])
+    assert _same.same_values({"x": a, "y": b}, [a, b])
+    assert not _same.same_values({"y": b, "x": a}, [a, b])
+    assert not _same.same_values({"x": a}, [a, b])
+    assert _same.same_entries([{"m": a}, {"m": b, "v": a}], "m", [a, b])
+    assert not _same.same_entries([{"m": equal}, {"m": b}], "m", [a, b])
+    assert not _same.same_entries([{"v": a}, {"m": b}], "m", [a, b])
 
 
 def test_parameters_that_were_not_touched_keep_their_version() -> None:

@@ -1,0 +1,156 @@
+"""Looks at all tensors of a step in one pass, if torch has DLPack's exchange table."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from ctypes import POINTER, c_char_p, c_ssize_t, c_uint32, c_void_p, py_object
+from dataclasses import dataclass
+from functools import cache
+from typing import BinaryIO
+
+import torch
+from torch import Tensor
+
+from ._same import helper
+
+_WORDS = 3
+_DATA_WORD = 0
+_DLPACK_MAJOR = 1
+#: Writes are counted this many tensors at a time, while they are at hand.
+_CHUNK = 64
+
+
+class _ExchangeTable(ctypes.Structure):
+    _fields_ = [
+        ("major", c_uint32),
+        ("minor", c_uint32),
+        ("older", c_void_p),
+        ("allocate", c_void_p),
+        ("managed_tensor_of", c_void_p),
+        ("object_of", c_void_p),
+        ("tensor_of", c_void_p),
+        ("stream", c_void_p),
+    ]
+
+
+class _Parts(ctypes.Structure):
+    """At which word of a tensor's parts the address of the next one is."""
+
+    _fields_ = [
+        (name, c_uint32) for name in ("tensor", "storage", "meta", "version", "object", "gradient")
+    ]
+
+
+@cache
+def _reader() -> tuple[ctypes.PyDLL, int] | None:
+    """The library's pass and torch's function for one tensor; None where one of them is missing."""
+    lib = helper()
+    capsule = getattr(Tensor, "__dlpack_c_exchange_api__", None)
+    if lib is None or capsule is None:
+        return None
+    try:
+        seen = [c_void_p, c_ssize_t, c_ssize_t]
+        asked = [py_object, py_object, py_object, py_object]
+        lib.bcos_survey.argtypes = [*seen, *asked, c_void_p, POINTER(_Parts), c_void_p]
+        lib.bcos_survey.restype = py_object
+        pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+        pointer_of.argtypes, pointer_of.restype = [py_object, c_char_p], c_void_p
+        address = pointer_of(capsule, b"dlpack_exchange_api")
+    except (AttributeError, ValueError):
+        return None
+    table = ctypes.cast(address, POINTER(_ExchangeTable)).contents
+    return (lib, table.tensor_of) if table.major == _DLPACK_MAJOR and table.tensor_of else None
+
+
+def _words(memory: BinaryIO, address: int, count: int = 8) -> tuple[int, ...]:
+    """Read as from a file: an address that is none raises and does not crash."""
+    memory.seek(address)
+    return struct.unpack(f"={count}Q", memory.read(8 * count))
+
+
+@cache
+def _parts() -> _Parts | None:
+    """What to ask for ahead of time, found in one tensor of the torch at hand; None if it is not
+    built as expected."""
+    p = torch.nn.Parameter(torch.zeros(1))
+    p.grad = torch.zeros(1)
+    try:
+        with open("/proc/self/mem", "rb", buffering=0) as memory:
+            tensor = _words(memory, id(p), type(p).__basicsize__ // 8).index(p._cdata)
+            words = _words(memory, p._cdata)
+            storage = words.index(p.untyped_storage()._cdata)
+            # Known neighbours, each proved by what is behind it.
+            meta, version = storage + 1, storage + 3
+            gradient = _words(memory, words[meta]).index(p.grad._cdata)
+            before = _words(memory, words[version], 3)
+            torch.autograd.graph.increment_version(p)
+            after = _words(memory, words[version], 3)
+            if sum(after) != sum(before) + 1:
+                return None
+            object_ = _words(memory, p.grad._cdata).index(id(p.grad))
+    except (AttributeError, IndexError, OSError, OverflowError, ValueError, struct.error):
+        return None
+    return _Parts(tensor, storage, meta, version, object_, gradient)
+
+
+@dataclass
+class Survey:
+    """What was seen. A place is address, size, device, type and density."""
+
+    unmoved: bool  #: parameters and states have the places that they had at the first look
+    gradients: list[Tensor | None]
+    pointers: Tensor  #: the gradients' addresses, until the next look
+    alike: bool  #: all gradients are there and lie like their parameters
+    counted: int  #: of so many parameters, from the first on, autograd was told that they change
+
+
+class Surveyor:
+    """Looks at dense parameters and at their states, the same ones at every step."""
+
+    def __init__(self, params: list[Tensor], states: list[list[Tensor]]) -> None:
+        kept = [params, *states]
+        every = [id(tensor) for some in kept for tensor in some]
+        self._kept = kept
+        self._objects = (c_void_p * len(every))(*every)
+        self._chunks = [params[i : i + _CHUNK] for i in range(0, len(params), _CHUNK)]
+        self._words = torch.zeros(len(kept) + 1, len(params), _WORDS, dtype=torch.int64)
+        self._first: Tensor | None = None
+
+    def look(self, *, counting: bool) -> Survey | None:
+        """``counting``: tells autograd that parameters with gradients change. None if something has
+        no plain memory, or nobody can look."""
+        reader = _reader()
+        if reader is None or not self._chunks:
+            return None
+        lib, tensor_of = reader
+        kinds, count = len(self._kept), len(self._kept[0])
+        told = (count_writes, self._chunks if counting else [])
+        out = self._words.data_ptr()
+        try:
+            gradients = lib.bcos_survey(
+                self._objects, kinds, count, "grad", None, *told, tensor_of, _parts(), out
+            )
+        except Exception:  # what torch says of a tensor without plain memory: sparse, meta
+            return None
+        seen, gradients_seen = self._words[:-1], self._words[-1]
+        if self._first is None:
+            self._first = seen.clone()
+        alike = torch.equal(seen[0, :, _DATA_WORD + 1 :], gradients_seen[:, _DATA_WORD + 1 :])
+        counted = 0
+        if counting and alike:
+            counted = count
+        elif counting:
+            missing = next((i for i, g in enumerate(gradients) if g is None), count)
+            counted = count if missing == count else missing // _CHUNK * _CHUNK
+        unmoved = torch.equal(seen, self._first)
+        return Survey(unmoved, gradients, gradients_seen[:, _DATA_WORD], alike, counted)
+
+
+def count_writes(tensors: list[Tensor]) -> None:
+    """Tells autograd, which counts writes."""
+    try:
+        torch.autograd.graph.increment_version(tensors)
+    except (AttributeError, TypeError):  # before torch 2.6: one at a time
+        for tensor in tensors:
+            torch.autograd.graph.increment_version(tensor)
