@@ -5,6 +5,7 @@
 #include "engine/kernels/loop-inl.h"
 #include "engine/kernels/coordinate-inl.h"
 #include "engine/kernels/block-inl.h"
+#include "engine/kernels/sweep-inl.h"
 #include "engine/kernels/limit-inl.h"
 #include "engine/kernels/table-inl.h"
 // clang-format on

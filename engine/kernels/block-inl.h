@@ -1,6 +1,12 @@
 // Blocks of many coordinates: sums in float64 over a block, then the step with the block's own
 // gamma. Included inside the namespace of each target.
 
+/// Rows are read by more streams than coordinates, and worse for what comes too early.
+template <class T>
+BCOS_INLINE void prefetch_lanes(T* stream, std::size_t i) {
+  prefetch_ahead<kLanes, 256>(stream, i);
+}
+
 /// Effective gradient, old states and direction of a vector of elements, in the working type.
 template <class D, bool kMomentum, bool kU, bool kPlain>
 class BlockInputs {
@@ -68,6 +74,7 @@ class LaneSums {
   Pack<D> sum_[kVectors];
 };
 
+/// Adds 16 elements to the sums of a block.
 template <class T, bool kMomentum, Estimate kEstimate, bool kU, bool kPlain>
 class SumStep {
  public:
@@ -84,8 +91,8 @@ class SumStep {
         u_(sums.u) {}
 
   BCOS_INLINE void operator()(const Streams<T>& s, std::size_t i) {
-    prefetch_ahead<kLanes>(s.g, i);
-    if constexpr (kMomentum) prefetch_ahead<kLanes>(s.m, i);
+    prefetch_lanes(s.g, i);
+    if constexpr (kMomentum) prefetch_lanes(s.m, i);
     for (std::size_t j = 0; j < LaneSums::kVectors; ++j) {
       const auto value = inputs_.read(s, i + j * LaneSums::kVector);
       if constexpr (reads_m(kEstimate)) {
@@ -192,32 +199,6 @@ void apply(const Coefficients<T>& c, const Streams<T>& s, std::size_t n, T gamma
   }
 }
 
-template <class T, bool kMomentum, Estimate kEstimate, bool kU>
-void sweep(const Coefficients<T>& c, const Streams<T>& streams, std::size_t block, std::size_t next,
-           std::size_t n, T gamma, Sums& sums) {
-  using Apply = ApplyStep<FullTag<T>, kMomentum, kU, true>;
-  const Streams<T> s = streams;  // a copy, whose pointers no store can change
-  const Apply apply(c, gamma, T{1});
-  SumStep<T, kMomentum, kEstimate, kU, true> sum(c, 1.0, sums);
-  // The sums run ahead: a processor adds while it waits for gamma, and applies while it waits for
-  // the sums. (Nor do loads wait for the stores of rows that lie a multiple of 4 KB apart.)
-  const std::size_t whole = n - n % kLanes;
-  const std::size_t lead = std::min(whole, 4 * kLanes);
-  for (std::size_t i = 0; i < lead; i += kLanes) sum(s, next + i);
-  for (std::size_t i = lead; i < whole; i += kLanes) {
-    const std::size_t at = block + i - lead;
-    prefetch_ahead<kLanes>(s.x, at);
-    sum(s, next + i);
-    for (std::size_t j = 0; j < kLanes; j += Apply::kStride) apply(s, at + j);
-  }
-  walk_sums(sum, s.block_from(next + whole), n - whole, sums);
-  for (std::size_t i = whole - lead; i < whole; i += kLanes) {
-    prefetch_ahead<kLanes>(s.x, block + i);
-    for (std::size_t j = 0; j < kLanes; j += Apply::kStride) apply(s, block + i + j);
-  }
-  if (whole < n) walk_dense(apply, s.block_from(block + whole), n - whole);
-}
-
 template <class T>
 void add_squares(const T* g, std::size_t n, double scale, double (&lanes)[kLanes]) {
   using D = NarrowTag<T>;
@@ -225,7 +206,7 @@ void add_squares(const T* g, std::size_t n, double scale, double (&lanes)[kLanes
   const auto wide_scale = splat(FullTag<double>(), scale);
   std::size_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
-    prefetch_ahead<kLanes>(g, i);
+    prefetch_ahead<kLanes, 1024>(g, i);
     for (std::size_t j = 0; j < LaneSums::kVectors; ++j) {
       sums.add_square(j, widen(load(D(), g + i + j * LaneSums::kVector)) * wide_scale);
     }

@@ -134,6 +134,12 @@ struct Sums {
 /// and read across the vectors that were just written, which costs more than the additions.
 double combine(const double (&lanes)[kLanes]);
 
+/// Whether blocks may be advanced before their move is known. Sums in float64 hold all squares of
+/// float32, but not of float64, and then they are made again from the old states; nor can an average
+/// of finite float32 numbers overflow, whatever beta.
+template <class T>
+inline constexpr bool kAdvances = sizeof(T) < sizeof(double);
+
 template <class T>
 struct Kernels {
   /// One-coordinate blocks: the whole step.
@@ -144,8 +150,13 @@ struct Kernels {
   /// x = keep x - gamma (scale d) on a piece of a block, and the new m and u.
   using Apply = void (*)(const Coefficients<T>&, const Streams<T>&, std::size_t n, T gamma,
                          T scale);
-  /// Applies to the n elements from `block` on and adds the n from `next` on to the sums, in one
-  /// loop: memory then sees steady streams. For plain coefficients, without taps and tiles.
+  /// Adds n elements of a block to the sums and takes their m and u a step further: neither depends
+  /// on gamma. Like the two below for plain coefficients, without taps and tiles.
+  using Advance = void (*)(const Coefficients<T>&, const Streams<T>&, std::size_t n, Sums&);
+  /// x = keep x - gamma (scale d) on a piece of a block that was advanced.
+  using Move = Apply;
+  /// Moves the n elements from `block` on and advances the n from `next` on, in one loop: memory
+  /// then sees steady streams.
   using Sweep = void (*)(const Coefficients<T>&, const Streams<T>&, std::size_t block,
                          std::size_t next, std::size_t n, T gamma, Sums&);
   /// Adds squares of n gradients, times `scale`, to the lanes.
@@ -156,6 +167,8 @@ struct Kernels {
   Coordinate coordinate[kRecipes] = {};
   AddSums add_sums[kRecipes] = {};
   Apply apply[2][2] = {};  ///< [momentum][u]
+  Advance advance[kRecipes] = {};
+  Move move[2] = {};  ///< [momentum]
   Sweep sweep[kRecipes] = {};
   AddSquares add_squares = nullptr;
   Limit limit = nullptr;

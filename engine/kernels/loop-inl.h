@@ -2,12 +2,12 @@
 // every element goes through the same code and nothing behind the end is touched. Included inside
 // the namespace of each target.
 
-/// Asks for the lines that the next kCount elements will need about a kilobyte from now. Several
+/// Asks for the lines that kCount elements will need a little later, kAhead bytes from here. Several
 /// streams at once are more than the hardware follows by itself when each begins at random; what
-/// lies behind the end of an array is asked for in vain, and not touched.
-template <std::size_t kCount, class T>
-BCOS_INLINE void prefetch_ahead(const T* stream, std::size_t i) {
-  constexpr std::size_t kAhead = 1024;
+/// lies behind the end of an array is asked for in vain, and not touched. Farther ahead hinders
+/// processors that have as much under way as they can.
+template <std::size_t kCount, std::size_t kAhead = 512, class T>
+BCOS_INLINE void prefetch_ahead(T* stream, std::size_t i) {
   const char* const place = reinterpret_cast<const char*>(stream + i) + kAhead;
   for (std::size_t line = 0; line < kCount * sizeof(T); line += 64) {
     __builtin_prefetch(place + line, std::is_const_v<T> ? 0 : 1);

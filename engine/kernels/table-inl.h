@@ -11,7 +11,10 @@ constexpr void fill_recipe(Kernels<T>& table) {
     if constexpr (needs_sums(kEstimate)) {
       constexpr bool kU = kRule == StepRule::two_est;
       table.add_sums[index] = &add_sums<T, kMomentum, kEstimate, kU>;
-      table.sweep[index] = &sweep<T, kMomentum, kEstimate, kU>;
+      if constexpr (kAdvances<T>) {
+        table.advance[index] = &advance<T, kMomentum, kEstimate, kU>;
+        table.sweep[index] = &sweep<T, kMomentum, kEstimate, kU>;
+      }
     }
   }
 }
@@ -43,6 +46,10 @@ constexpr Kernels<T> make_kernels() {
   table.apply[0][1] = &apply<T, false, true>;
   table.apply[1][0] = &apply<T, true, false>;
   table.apply[1][1] = &apply<T, true, true>;
+  if constexpr (kAdvances<T>) {
+    table.move[0] = &move<T, false>;
+    table.move[1] = &move<T, true>;
+  }
   table.add_squares = &add_squares<T>;
   table.limit = &limit<T>;
   return table;

@@ -117,9 +117,9 @@ class BlockStepsize {
   static constexpr double kDown = 0x1p-600;
 
   bool safe(double v) const {
-    if (std::isnan(v)) return true;
+    if (sizeof(T) < sizeof(double) || std::isnan(v)) return true;
     const bool stabilised = step_.numbers.eps_root >= 1e-280 || step_.numbers.eps >= 1e-135;
-    return v <= 1e300 && (v >= 1e-280 || stabilised || sizeof(T) < sizeof(double));
+    return v <= 1e300 && (v >= 1e-280 || stabilised);
   }
 
   double estimated(const BlockSums& sums, double v_old, double oracle) const {

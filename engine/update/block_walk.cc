@@ -47,28 +47,85 @@ void apply_move(const BlockStep<T>& step, const BlockMove<T>& move, const Stream
 
 namespace {
 
-/// Whether a block can be moved while the next one is summed.
-template <class T>
-bool sweeps(const BlockStep<T>& step, const Streams<T>& streams) {
-  return kernels::needs_sums(step.recipe.estimate) && step.coefficients.plain() &&
-         !streams.tapped && !streams.tiled;
-}
-
-/// Moves n elements from `block` on while those from `next` on are summed.
-template <class T>
-BlockSums sweep(const BlockStep<T>& step, const Streams<T>& streams, std::uint64_t block,
-                std::uint64_t next, std::uint64_t n, T gamma) {
-  const auto sweep_chunk = step.kernels->sweep[step.recipe.index()];
-  return sum_in_chunks(n, [&](std::uint64_t i, std::uint64_t count, kernels::Sums& sums) {
-    sweep_chunk(step.coefficients, streams, block + i, next + i, count, gamma, sums);
-  });
-}
-
 /// Whether these sums are those that every step of the parameter begins with.
 template <class T>
 bool first_sums(const BlockStep<T>& step, Recipe recipe, const Coefficients<T>& c, double scale) {
   return recipe.index() == step.recipe.index() && scale == 1 && c.adopt == step.coefficients.adopt;
 }
+
+/// Finds the move of dense block k and keeps its v.
+template <class T, class Sum>
+BlockMove<T> found_move(const BlockStep<T>& step, const Streams<T>& base, std::uint64_t k,
+                        std::uint64_t n, const Sum& sum) {
+  T* const v = base.v == nullptr ? nullptr : base.v + k;
+  const T* const oracle = base.oracle == nullptr ? nullptr : base.oracle + k;
+  const BlockMove<T> move =
+      BlockStepsize(step, n, sum).move(value_or_zero(v), value_or_zero(oracle));
+  store_v(step, move, v, base.tap_v == nullptr ? nullptr : base.tap_v + k);
+  return move;
+}
+
+/// Dense blocks of n elements whose states go on before their move is known, so that a block is
+/// moved while the next one is summed and nothing is read twice from memory.
+template <class T>
+class SweptBlocks {
+ public:
+  SweptBlocks(const BlockStep<T>& step, const Streams<T>& base, std::uint64_t n)
+      : step_(step), base_(base), n_(n) {}
+
+  static bool possible(const BlockStep<T>& step, const Streams<T>& base) {
+    return kernels::kAdvances<T> && kernels::needs_sums(step.recipe.estimate) &&
+           step.coefficients.plain() && !base.tapped && !base.tiled;
+  }
+
+  void run(std::uint64_t begin, std::uint64_t end) {
+    if (begin == end) return;
+    sums_ = advanced(begin);
+    for (std::uint64_t k = begin; k < end; ++k) {
+      const auto sum = [&](Recipe recipe, const Coefficients<T>& c, double scale) {
+        return first_sums(step_, recipe, c, scale) ? sums_ : direction_sums(k, c, scale);
+      };
+      const BlockMove<T> move = found_move(step_, base_, k, n_, sum);
+      if (k + 1 < end && move.scale == 1) {
+        sums_ = swept(k, move.gamma);
+        continue;
+      }
+      const bool momentum = step_.recipe.momentum;
+      step_.kernels->move[momentum ? 1 : 0](step_.coefficients, base_.block_from(k * n_), n_,
+                                            move.gamma, move.scale);
+      if (k + 1 < end) sums_ = advanced(k + 1);
+    }
+  }
+
+ private:
+  BlockSums advanced(std::uint64_t k) const {
+    const auto advance = step_.kernels->advance[step_.recipe.index()];
+    return sum_in_chunks(n_, [&](std::uint64_t i, std::uint64_t count, kernels::Sums& sums) {
+      advance(step_.coefficients, base_.block_from(k * n_ + i), count, sums);
+    });
+  }
+
+  /// Moves block k and advances the next one.
+  BlockSums swept(std::uint64_t k, T gamma) const {
+    const auto sweep = step_.kernels->sweep[step_.recipe.index()];
+    return sum_in_chunks(n_, [&](std::uint64_t i, std::uint64_t count, kernels::Sums& sums) {
+      sweep(step_.coefficients, base_, k * n_ + i, (k + 1) * n_ + i, count, gamma, sums);
+    });
+  }
+
+  /// All that is ever asked for besides the first sums: |d|^2, and d is in m by now.
+  BlockSums direction_sums(std::uint64_t k, const Coefficients<T>& c, double scale) const {
+    Streams<T> block = base_.block_from(k * n_);
+    if (step_.recipe.momentum) block.g = block.m;
+    const Recipe square{false, kernels::Estimate::instant, StepRule::sqrt};
+    return sum_dense(step_, square, c, block, n_, scale);
+  }
+
+  const BlockStep<T>& step_;
+  const Streams<T>& base_;
+  std::uint64_t n_;
+  BlockSums sums_;
+};
 
 }  // namespace
 
@@ -76,26 +133,17 @@ template <class T>
 void step_dense_blocks(const BlockStep<T>& step, const BlockShape& blocks,
                        const BoundStreams<T>& streams, std::uint64_t begin, std::uint64_t end) {
   const Streams<T>& base = streams.base;
-  const bool sweeping = sweeps(step, base);
-  bool swept = false;
-  BlockSums first;
+  const std::uint64_t n = blocks.length(0);
+  if (SweptBlocks<T>::possible(step, base)) {
+    SweptBlocks<T>(step, base, n).run(begin, end);
+    return;
+  }
   for (std::uint64_t k = begin; k < end; ++k) {
-    const std::uint64_t n = blocks.length(k);
+    const Streams<T> block = base.block_from(k * n);
     const auto sum = [&](Recipe recipe, const Coefficients<T>& c, double scale) {
-      if (swept && first_sums(step, recipe, c, scale)) return first;
-      return sum_dense(step, recipe, c, base.block_from(blocks.index(k, 0)), n, scale);
+      return sum_dense(step, recipe, c, block, n, scale);
     };
-    T* const v = base.v == nullptr ? nullptr : base.v + k;
-    const T* const oracle = base.oracle == nullptr ? nullptr : base.oracle + k;
-    const BlockMove<T> move =
-        BlockStepsize(step, n, sum).move(value_or_zero(v), value_or_zero(oracle));
-    store_v(step, move, v, base.tap_v == nullptr ? nullptr : base.tap_v + k);
-    swept = sweeping && move.scale == 1 && k + 1 < end && blocks.length(k + 1) == n;
-    if (swept) {
-      first = sweep(step, base, blocks.index(k, 0), blocks.index(k + 1, 0), n, move.gamma);
-    } else {
-      apply_move(step, move, base.block_from(blocks.index(k, 0)), n);
-    }
+    apply_move(step, found_move(step, base, k, n, sum), block, n);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "engine/kernels/kernels.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -196,65 +197,93 @@ TYPED_TEST(EveryKernel, SumsAndAppliesBlocksWithTheBitsOfTheScalarOne) {
   }
 }
 
-/// What a kernel makes of two blocks of one length that lie side by side.
+/// What kernels make of memory and of sums.
 template <class T>
-struct Swept {
+struct Stepped {
   std::vector<T> memory;
   Sums sums;
 
+  bool has_bits_of(const Stepped& other) const {
+    return same_bits(memory, other.memory) && same_bits(totals(), other.totals());
+  }
   std::vector<double> totals() const { return {combine(sums.a), combine(sums.b), combine(sums.u)}; }
 };
 
-/// The scalar kernels say what a sweep is: apply to one block, add the sums of the next.
-template <class T>
-Swept<T> applied_then_summed(std::size_t recipe, const Case<T>& given, const Inputs<T>& inputs,
-                             std::size_t block, std::size_t next, std::size_t n) {
-  const Kernels<T>& scalar = kernels_of<T>(Target::scalar);
-  const bool momentum = recipe >= kRecipes / 2;
-  const bool with_u = recipe % kRules == static_cast<std::size_t>(StepRule::two_est);
-  Swept<T> result;
-  result.memory = written(inputs, 0, false, false, [&](const Streams<T>& s, std::size_t) {
-    scalar.apply[momentum][with_u](given.c, s.block_from(block), n, T(0.37), T(1));
-    scalar.add_sums[recipe](given.c, s.block_from(next), n, 1.0, result.sums);
-  });
+template <class T, class Run>
+Stepped<T> stepped(const Inputs<T>& inputs, std::size_t misalignment, const Run& run) {
+  Stepped<T> result;
+  result.memory = written(inputs, misalignment, false, false,
+                          [&](const Streams<T>& s, std::size_t) { run(s, result.sums); });
   return result;
 }
 
-template <class T>
-Swept<T> swept(Target target, std::size_t recipe, const Case<T>& given, const Inputs<T>& inputs,
-               std::size_t block, std::size_t next, std::size_t n) {
-  Swept<T> result;
-  const auto run = [&](const Streams<T>& s, std::size_t) {
-    kernels_of<T>(target).sweep[recipe](given.c, s, block, next, n, T(0.37), result.sums);
-  };
-  result.memory = written(inputs, n % kMisalignments, false, false, run);
-  return result;
-}
+constexpr bool has_momentum(std::size_t recipe) { return recipe >= kRecipes / 2; }
 
-TYPED_TEST(EveryKernel, SweepsOneBlockWhileItSumsTheNext) {
-  using T = TypeParam;
+/// Calls check(case, recipe, kernels, n) for all that can be advanced.
+template <class T, class Check>
+void for_everything_advanced(const Check& check) {
   for (const Case<T>& given : coefficient_cases<T>()) {
     if (!given.c.plain()) continue;
     for (std::size_t n = 0; n <= 2 * kLanes + 3; ++n) {
-      const Inputs<T> inputs(2 * n, std::min(given.range, 100), n);
       for (std::size_t recipe = 0; recipe < kRecipes; ++recipe) {
         for (const Target target : available_targets()) {
-          const bool exists = kernels_of<T>(target).add_sums[recipe] != nullptr;
-          ASSERT_EQ(kernels_of<T>(target).sweep[recipe] != nullptr, exists);
+          const Kernels<T>& kernels = kernels_of<T>(target);
+          const bool exists = kAdvances<T> && kernels.add_sums[recipe] != nullptr;
+          ASSERT_EQ(kernels.advance[recipe] != nullptr, exists);
+          ASSERT_EQ(kernels.sweep[recipe] != nullptr, exists);
           if (!exists) continue;
-          // Either block comes to lie before the guard.
-          for (const auto& [block, next] : {std::pair(0 * n, n), std::pair(n, 0 * n)}) {
-            const auto expected = applied_then_summed(recipe, given, inputs, block, next, n);
-            const auto received = swept(target, recipe, given, inputs, block, next, n);
-            ASSERT_TRUE(same_bits(received.memory, expected.memory))
-                << name(target) << ", recipe " << recipe << ", n " << n << ", " << given.what;
-            ASSERT_TRUE(same_bits(received.totals(), expected.totals()))
-                << name(target) << ", recipe " << recipe << ", n " << n << ", " << given.what;
-          }
+          SCOPED_TRACE(fmt::format("{}, recipe {}, n {}, {}", name(target), recipe, n, given.what));
+          check(given, recipe, kernels, n);
+          if (::testing::Test::HasFailure()) return;
         }
       }
     }
   }
+}
+
+TYPED_TEST(EveryKernel, AdvancesAndMovesWithTheBitsOfSummingAndApplying) {
+  using T = TypeParam;
+  const Kernels<T>& scalar = kernels_of<T>(Target::scalar);
+  for_everything_advanced<T>([&](const Case<T>& given, std::size_t recipe,
+                                 const Kernels<T>& kernels, std::size_t n) {
+    const bool with_u = recipe % kRules == static_cast<std::size_t>(StepRule::two_est);
+    const bool momentum = has_momentum(recipe);
+    const Inputs<T> inputs(n, std::min(given.range, 100), n);
+    for (const T scale : {T(1), T(4)}) {
+      const auto expected = stepped<T>(inputs, 0, [&](const Streams<T>& s, Sums& sums) {
+        scalar.add_sums[recipe](given.c, s.block_from(0), n, 1.0, sums);
+        scalar.apply[momentum][with_u](given.c, s.block_from(0), n, T(0.37), scale);
+      });
+      const auto received =
+          stepped<T>(inputs, n % kMisalignments, [&](const Streams<T>& s, Sums& sums) {
+            kernels.advance[recipe](given.c, s.block_from(0), n, sums);
+            kernels.move[momentum](given.c, s.block_from(0), n, T(0.37), scale);
+          });
+      EXPECT_TRUE(received.has_bits_of(expected));
+    }
+  });
+}
+
+TYPED_TEST(EveryKernel, SweepsOneBlockWhileItAdvancesTheNext) {
+  using T = TypeParam;
+  const Kernels<T>& scalar = kernels_of<T>(Target::scalar);
+  for_everything_advanced<T>([&](const Case<T>& given, std::size_t recipe,
+                                 const Kernels<T>& kernels, std::size_t n) {
+    const Inputs<T> inputs(2 * n, std::min(given.range, 100), n);
+    // Either block comes to lie before the guard.
+    for (const auto& [block, next] : {std::pair(0 * n, n), std::pair(n, 0 * n)}) {
+      const auto expected = stepped<T>(inputs, 0, [&](const Streams<T>& s, Sums& sums) {
+        const bool momentum = has_momentum(recipe);
+        scalar.move[momentum](given.c, s.block_from(block), n, T(0.37), T(1));
+        scalar.advance[recipe](given.c, s.block_from(next), n, sums);
+      });
+      const auto received =
+          stepped<T>(inputs, n % kMisalignments, [&](const Streams<T>& s, Sums& sums) {
+            kernels.sweep[recipe](given.c, s, block, next, n, T(0.37), sums);
+          });
+      EXPECT_TRUE(received.has_bits_of(expected));
+    }
+  });
 }
 
 TYPED_TEST(EveryKernel, AddsSquaresWithTheBitsOfTheScalarOne) {
