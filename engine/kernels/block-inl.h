@@ -193,9 +193,13 @@ template <class T, bool kMomentum, bool kU>
 void apply(const Coefficients<T>& c, const Streams<T>& s, std::size_t n, T gamma, T scale) {
   using D = FullTag<T>;
   if (c.plain() && scale == 1 && !s.tapped) {
-    walk(ApplyStep<D, kMomentum, kU, true>(c, gamma, scale), s, n);
+    walk(c, s, n, [&](const Coefficients<T>& now) BCOS_LAMBDA {
+      return ApplyStep<D, kMomentum, kU, true>(now, gamma, scale);
+    });
   } else {
-    walk(ApplyStep<D, kMomentum, kU, false>(c, gamma, scale), s, n);
+    walk(c, s, n, [&](const Coefficients<T>& now) BCOS_LAMBDA {
+      return ApplyStep<D, kMomentum, kU, false>(now, gamma, scale);
+    });
   }
 }
 

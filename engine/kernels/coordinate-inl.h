@@ -250,13 +250,14 @@ __attribute__((noinline)) void full_step(const Coefficients<T>& c, const Streams
 }
 
 /// Steps pairs of vectors from i on, up to the first that needs the full step; says where that is.
-/// No calls inside: the coefficients stay in registers.
-template <class Plain>
+/// No calls inside: the coefficients stay in registers. kSteady: what lies ahead will be wanted
+/// soon.
+template <bool kSteady, class Plain>
 BCOS_INLINE std::size_t run_plain(const Plain& plain, const typename Plain::Memory& at,
                                   std::size_t i, std::size_t end) {
   constexpr std::size_t L = Plain::kStride;
   for (; i < end; i += 2 * L) {
-    plain.prefetch(at, i);
+    if constexpr (kSteady) plain.prefetch(at, i);
     const auto first = plain.moment(at, i);
     const auto second = plain.moment(at, i + L);
     if (!plain.in_range(first, second)) break;
@@ -266,13 +267,13 @@ BCOS_INLINE std::size_t run_plain(const Plain& plain, const typename Plain::Memo
   return i;
 }
 
-template <class Plain, class T>
+template <class Plain, bool kSteady, class T>
 BCOS_INLINE void walk_plain(const Coefficients<T>& c, const Streams<T>& s, std::size_t n) {
   constexpr std::size_t kPair = 2 * Plain::kStride;
   const typename Plain::Memory at{s.x, s.g, s.m, s.v};
   const std::size_t whole = n - n % kPair;
   for (std::size_t i = 0; i < whole; i += kPair) {
-    i = run_plain(Plain(c), at, i, whole);
+    i = run_plain<kSteady>(Plain(c), at, i, whole);
     if (i < whole) full_step<T, typename Plain::Full>(c, s, i, kPair);
   }
   if (whole < n) full_step<T, typename Plain::Full>(c, s, whole, n - whole);
@@ -280,12 +281,12 @@ BCOS_INLINE void walk_plain(const Coefficients<T>& c, const Streams<T>& s, std::
 
 template <class Plain, class T>
 void walk_plain_or_tiled(const Coefficients<T>& c, const Streams<T>& s, std::size_t n) {
-  if (s.tiled) {
-    walk_tiles(s, n, [&](const Streams<T>& tile, std::size_t count) BCOS_LAMBDA {
-      walk_plain<Plain>(c, tile, count);
-    });
+  if (goes_through_tiles(c, s)) {
+    walk_tiles(c, s, n,
+               [&](const Coefficients<T>& coefficients, const Streams<T>& tile, std::size_t count)
+                   BCOS_LAMBDA { walk_plain<Plain, false>(coefficients, tile, count); });
   } else {
-    walk_plain<Plain>(c, s, n);
+    walk_plain<Plain, true>(c, s, n);
   }
 }
 
@@ -303,5 +304,7 @@ void coordinate(const Coefficients<T>& c, const Streams<T>& s, std::size_t n) {
       return;
     }
   }
-  walk(CoordinateStep<D, kMomentum, kEstimate, kRule>(c), s, n);
+  walk(c, s, n, [](const Coefficients<T>& now) BCOS_LAMBDA {
+    return CoordinateStep<D, kMomentum, kEstimate, kRule>(now);
+  });
 }

@@ -50,3 +50,9 @@ template <class N>
 BCOS_INLINE N moved(N x, N keep, N update) {
   return keep * x - update;
 }
+
+/// The same from -update, to the bit.
+template <class N>
+BCOS_INLINE N moved_by(N x, N keep, N minus_update) {
+  return keep * x + minus_update;
+}

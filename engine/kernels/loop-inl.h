@@ -2,10 +2,10 @@
 // every element goes through the same code and nothing behind the end is touched. Included inside
 // the namespace of each target.
 
-/// Asks for the lines that kCount elements will need a little later, kAhead bytes from here. Several
-/// streams at once are more than the hardware follows by itself when each begins at random; what
-/// lies behind the end of an array is asked for in vain, and not touched. Farther ahead hinders
-/// processors that have as much under way as they can.
+/// Asks for the lines that kCount elements will need a little later, kAhead bytes from here.
+/// Several streams at once are more than the hardware follows by itself when each begins at random;
+/// what lies behind the end of an array is asked for in vain, and not touched. Farther ahead
+/// hinders processors that have as much under way as they can.
 template <std::size_t kCount, std::size_t kAhead = 512, class T>
 BCOS_INLINE void prefetch_ahead(T* stream, std::size_t i) {
   const char* const place = reinterpret_cast<const char*>(stream + i) + kAhead;
@@ -79,46 +79,70 @@ BCOS_INLINE void walk_dense(const Step& step, const Streams<T>& s, std::size_t n
   }
 }
 
-/// Not to the first level, where it would push out the x that it collides with.
-template <std::size_t kCount, class T>
-BCOS_INLINE void prefetch_to_second_level(const T* place) {
-  constexpr std::size_t kLine = 64 / sizeof(T);
-  for (std::size_t i = 0; i < kCount; i += kLine) __builtin_prefetch(place + i, 0, 2);
-}
+/// x from what a tile has gathered.
+template <class D>
+class TileStep {
+ public:
+  using T = LaneOf<D>;
+  static constexpr std::size_t kStride = lanes_of<D>();
 
-/// States that fall on the cache sets of x are copied through a tile that does not.
-template <class T, class Walk>
-BCOS_INLINE void walk_tiles(const Streams<T>& s, std::size_t n, const Walk& walk_tile) {
-  constexpr std::size_t kTile = 256;
-  alignas(64) T m[kTile];
-  alignas(64) T v[kTile];
-  std::size_t i = 0;
-  for (; i + kTile <= n; i += kTile) {
-    Streams<T> tile = s.from(i);
-    if (s.m != nullptr) {
-      prefetch_to_second_level<kTile>(s.m + i + 2 * kTile);
-      std::memcpy(m, s.m + i, sizeof(m));
-      tile.m = m;
-    }
-    if (s.v != nullptr) {
-      prefetch_to_second_level<kTile>(s.v + i + 2 * kTile);
-      std::memcpy(v, s.v + i, sizeof(v));
-      tile.v = v;
-    }
-    walk_tile(tile, kTile);
-    if (s.m != nullptr) std::memcpy(s.m + i, m, sizeof(m));
-    if (s.v != nullptr) std::memcpy(s.v + i, v, sizeof(v));
+  explicit BCOS_INLINE TileStep(T keep) : keep_(splat(D(), keep)) {}
+  BCOS_INLINE void operator()(const Streams<T>& s, std::size_t i) const {
+    store(moved_by(load(D(), s.x + i), keep_, load(D(), s.g + i)), s.x + i);
   }
-  if (i < n) walk_tile(s.from(i), n - i);
+
+ private:
+  Pack<D> keep_;
+};
+
+/// For states that fall on the cache sets of x: a page of them goes on first, with -0 for x and no
+/// decay, which leaves -update in its place; then x takes it. So the two are never wanted at once.
+/// A v may collide with m as well and is copied.
+template <class T, class Walk>
+BCOS_INLINE void walk_tiles(const Coefficients<T>& c, const Streams<T>& s, std::size_t n,
+                            const Walk& walk_tile) {
+  constexpr std::size_t kPage = 4096;
+  constexpr std::size_t kTile = kPage / sizeof(T);
+  alignas(64) T minus_update[kTile];
+  alignas(64) T v[kTile];
+  Coefficients<T> without_decay = c;
+  without_decay.keep = 1;
+  // Tiles end where pages do, and with them what the hardware fetches ahead.
+  const std::size_t into_page = reinterpret_cast<std::uintptr_t>(s.x) % kPage / sizeof(T);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < n; i += count) {
+    count = std::min(i == 0 ? kTile - into_page : kTile, n - i);
+    Streams<T> tile = s.from(i);
+    tile.x = minus_update;
+    std::fill(minus_update, minus_update + count, T(-0.0));
+    if (s.v != nullptr) {
+      tile.v = v;
+      std::memcpy(v, s.v + i, count * sizeof(T));
+    }
+    walk_tile(without_decay, tile, count);
+    if (s.v != nullptr) std::memcpy(s.v + i, v, count * sizeof(T));
+    Streams<T> rest;
+    rest.x = s.x + i;
+    rest.g = minus_update;
+    walk_dense(TileStep<FullTag<T>>(c.keep), rest, count);
+  }
 }
 
-template <class T, class Step>
-BCOS_INLINE void walk(const Step& step, const Streams<T>& s, std::size_t n) {
-  if (s.tiled) {
-    walk_tiles(s, n, [&](const Streams<T>& tile, std::size_t count) BCOS_LAMBDA {
-      walk_dense(step, tile, count);
-    });
+/// Coupled decay wants x together with its states, wherever they lie.
+template <class T>
+BCOS_INLINE bool goes_through_tiles(const Coefficients<T>& c, const Streams<T>& s) {
+  return s.tiled && !c.coupled;
+}
+
+/// make_step: the step of these coefficients.
+template <class T, class MakeStep>
+BCOS_INLINE void walk(const Coefficients<T>& c, const Streams<T>& s, std::size_t n,
+                      const MakeStep& make_step) {
+  if (goes_through_tiles(c, s)) {
+    walk_tiles(c, s, n,
+               [&](const Coefficients<T>& coefficients, const Streams<T>& tile, std::size_t count)
+                   BCOS_LAMBDA { walk_dense(make_step(coefficients), tile, count); });
   } else {
-    walk_dense(step, s, n);
+    walk_dense(make_step(c), s, n);
   }
 }

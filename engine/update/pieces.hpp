@@ -29,6 +29,19 @@ class TaskList {
   const Piece* begin(std::size_t task) const { return pieces_.data() + starts_[task]; }
   const Piece* end(std::size_t task) const { return pieces_.data() + starts_[task + 1]; }
 
+  /// Everything in order, for a single thread: pieces of one tensor that follow each other are one.
+  template <class Visit>
+  void for_each_joined(const Visit& visit) const {
+    for (std::size_t i = 0; i < pieces_.size();) {
+      Piece joined = pieces_[i];
+      while (++i < pieces_.size() && pieces_[i].tensor == joined.tensor &&
+             pieces_[i].begin == joined.end) {
+        joined.end = pieces_[i].end;
+      }
+      visit(joined);
+    }
+  }
+
  private:
   std::vector<Piece> pieces_;
   std::vector<std::size_t> starts_ = {0};

@@ -46,9 +46,14 @@ void Plan::Impl::run(const TaskList& list, Work work) {
       if (job.plan->heads_[piece->tensor].in_step) (job.plan->*job.work)(*piece);
     }
   };
-  Executor executor = executor_;
-  if (list.elements() < kWorthThreads) executor.threads = 1;
-  run_tasks(executor, list.tasks(), task, &job);
+  if (executor_.threads == 1 || list.elements() < kWorthThreads) {
+    const DefaultFloatEnvironment environment;
+    list.for_each_joined([&](const Piece& piece) {
+      if (heads_[piece.tensor].in_step) (this->*work)(piece);
+    });
+    return;
+  }
+  run_tasks(executor_, list.tasks(), task, &job);
 }
 
 void Plan::Impl::sum_large(const Piece& piece) {
@@ -64,11 +69,12 @@ void Plan::Impl::sum_large_of(const PlannedTensor& tensor, const Piece& piece) {
   const BoundStreams<T> streams = tensor.streams<T>();
   if (!streams.dense) return;
   const std::uint64_t length = tensor.blocks.length(0);
-  const std::uint64_t k = piece.begin / length;
-  for (std::uint64_t i = piece.begin; i < piece.end; i += kSumChunk) {
+  for (std::uint64_t i = piece.begin, count = 0; i < piece.end; i += count) {
+    const std::uint64_t k = i / length;
+    count = std::min({kSumChunk, (k + 1) * length - i, piece.end - i});
     kernels::Sums sums;
     step.kernels->add_sums[step.recipe.index()](step.coefficients, streams.base.block_from(i),
-                                                std::min(kSumChunk, piece.end - i), 1.0, sums);
+                                                count, 1.0, sums);
     const std::uint64_t chunk = (i - k * length) / kSumChunk;
     large_sums_[tensor.large_chunk + k * chunks_of(length) + chunk] = combined(sums);
   }

@@ -116,7 +116,9 @@ class Stepping(Optimizer):
         groups = self.param_groups
         uphill = groups[0]["maximize"]
         step = self._engine_steps.get(uphill)
-        params = groups[0]["params"] if len(groups) == 1 else [p for g in groups for p in g["params"]]
+        params = (
+            groups[0]["params"] if len(groups) == 1 else [p for g in groups for p in g["params"]]
+        )
         if step is None or not step.fits(groups, params, self.state, self._limits()):
             return False
         self.last_report = step.run(-grad_scale if uphill else grad_scale)

@@ -211,7 +211,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--layout", choices=LAYOUTS, action="append", help="default: gpt2, small")
     parser.add_argument("--threads", type=positive, action="append", help="default: 1 and all")
     parser.add_argument(
-        "--rival", metavar="WORD", action="append", help="those with this word: fused, formula, call"
+        "--rival",
+        metavar="WORD",
+        action="append",
+        help="those with this word: fused, formula, call",
     )
     parser.add_argument("--pairs", type=positive, default=15, help="samples a row (15)")
     parser.add_argument("--json", metavar="FILE", help="also write the rows as JSON lines")

@@ -9,7 +9,7 @@ extern "C" {
 struct PyObject;
 PyObject* PyList_New(std::ptrdiff_t size);
 std::ptrdiff_t PyList_Size(PyObject* list);
-PyObject* PyList_GetItem(PyObject* list, std::ptrdiff_t index);             // borrowed
+PyObject* PyList_GetItem(PyObject* list, std::ptrdiff_t index);            // borrowed
 int PyList_SetItem(PyObject* list, std::ptrdiff_t index, PyObject* item);  // takes the item over
 std::ptrdiff_t PyDict_Size(PyObject* dict);
 PyObject* PyDict_GetItem(PyObject* dict, PyObject* key);  // borrowed; null if it is not there

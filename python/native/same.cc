@@ -1,8 +1,8 @@
 #include "python_objects.hpp"
 
-/// Whether lists and dicts still hold the very objects that they held. Nothing but the containers is
-/// read: comparing in Python counts a reference up and down in every object, which is a cache miss
-/// each when there are thousands.
+/// Whether lists and dicts still hold the very objects that they held. Nothing but the containers
+/// is read: comparing in Python counts a reference up and down in every object, which is a cache
+/// miss each when there are thousands.
 
 BCOS_PASS int bcos_same_items(PyObject* list, PyObject* known) {
   const std::ptrdiff_t count = PyList_Size(known);

@@ -54,8 +54,8 @@ bool look(PyObject* item, LookAt look_at, Place& out) {
   return true;
 }
 
-/// Calls `count` with each of the lists in `chunks` as soon as all of its tensors were looked at, up
-/// to the first without a gradient.
+/// Calls `count` with each of the lists in `chunks` as soon as all of its tensors were looked at,
+/// up to the first without a gradient.
 class WriteCounter {
  public:
   WriteCounter(PyObject* count, PyObject* chunks) : count_(count), chunks_(chunks) {}
@@ -83,10 +83,10 @@ class WriteCounter {
 
 }  // namespace
 
-/// Looks at `kinds` times n tensors: the parameters, then their states. Writes the places of all, and
-/// last those of the parameters' gradients, all zero where there is none. Returns the gradients as a
-/// new list, or null with a Python exception set if a tensor has no plain memory. `chunks` are the
-/// parameters once more, in lists; `parts` may be null.
+/// Looks at `kinds` times n tensors: the parameters, then their states. Writes the places of all,
+/// and last those of the parameters' gradients, all zero where there is none. Returns the gradients
+/// as a new list, or null with a Python exception set if a tensor has no plain memory. `chunks` are
+/// the parameters once more, in lists; `parts` may be null.
 BCOS_PASS PyObject* bcos_survey(PyObject* const* objects, std::ptrdiff_t kinds, std::ptrdiff_t n,
                                 PyObject* name, PyObject* none, PyObject* count, PyObject* chunks,
                                 LookAt look_at, const Parts* parts, Place* out) {

@@ -87,8 +87,8 @@ TEST(FiniteGradients, GiveFiniteBoundedStepsInFloat64) { stay_finite<double>(fal
 TEST(FiniteStates, GiveFiniteStepsInFloat32) { stay_finite<float>(true); }
 TEST(FiniteStates, GiveFiniteStepsInFloat64) { stay_finite<double>(true); }
 
-/// Blocks of float32 rely on it. Every beta of [1/2, 1) with the largest 1 - beta that may go with it;
-/// below 1/2 the two change places.
+/// Blocks of float32 rely on it. Every beta of [1/2, 1) with the largest 1 - beta that may go with
+/// it; below 1/2 the two change places.
 TEST(TheLargestNumbers, HaveAFiniteAverageForEveryBeta) {
   const float largest = std::numeric_limits<float>::max();
   for (float beta = 0.5F; beta < 1.0F; beta = std::nextafter(beta, 2.0F)) {
