@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace bcos {
@@ -32,14 +33,17 @@ class TaskList {
   /// Everything in order, for a single thread: pieces of one tensor that follow each other are one.
   template <class Visit>
   void for_each_joined(const Visit& visit) const {
-    for (std::size_t i = 0; i < pieces_.size();) {
-      Piece joined = pieces_[i];
-      while (++i < pieces_.size() && pieces_[i].tensor == joined.tensor &&
-             pieces_[i].begin == joined.end) {
-        joined.end = pieces_[i].end;
+    if (pieces_.empty()) return;
+    Piece joined = pieces_.front();
+    for (const Piece& piece : std::span(pieces_).subspan(1)) {
+      if (piece.tensor == joined.tensor && piece.begin == joined.end) {
+        joined.end = piece.end;
+      } else {
+        visit(joined);
+        joined = piece;
       }
-      visit(joined);
     }
+    visit(joined);
   }
 
  private:

@@ -13,7 +13,7 @@ from . import _native
 
 @cache
 def helper() -> ctypes.PyDLL | None:
-    """The library of passes over Python's objects, which hold Python's lock; None if it is missing."""
+    """The library of passes over Python's objects (they hold its lock); None if it is missing."""
     path = _native.library_path()
     if path is None:
         return None

@@ -1,7 +1,7 @@
 """BCOS as torch's own optimizer suite knows optimizers.
 
-``register()`` appends it to ``optim_db``; torch's own ``test/test_optim.py``, if imported after that,
-runs on it unchanged (torch_own_suite.py).
+``register()`` appends it to ``optim_db``; torch's own ``test/test_optim.py``, if imported after
+that, runs on it unchanged (torch_own_suite.py).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Runs torch's own ``test/test_optim.py``, unchanged, on BCOS.
 
-The file is not in torch's wheel: take it, with the folder ``optim`` beside it, from the sources of the
-release at hand or of one near it.
+The file is not in torch's wheel: take it, with the folder ``optim`` beside it, from the sources of
+the release at hand or of one near it. Other arguments go to unittest::
 
     build/wheel-env/bin/python tests/python/torch_own_suite.py pytorch/test/test_optim.py
-    build/wheel-env/bin/python tests/python/torch_own_suite.py pytorch/test/test_optim.py -k "*deepcopy*BCOS*"
+    ... pytorch/test/test_optim.py -k "*deepcopy*BCOS*"
 """
 
 from __future__ import annotations
