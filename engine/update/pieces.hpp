@@ -27,23 +27,9 @@ class TaskList {
 
   std::size_t tasks() const { return starts_.empty() ? 0 : starts_.size() - 1; }
   std::uint64_t elements() const { return elements_; }
-  const Piece* begin(std::size_t task) const { return pieces_.data() + starts_[task]; }
-  const Piece* end(std::size_t task) const { return pieces_.data() + starts_[task + 1]; }
-
-  /// Everything in order, for a single thread: pieces of one tensor that follow each other are one.
-  template <class Visit>
-  void for_each_joined(const Visit& visit) const {
-    if (pieces_.empty()) return;
-    Piece joined = pieces_.front();
-    for (const Piece& piece : std::span(pieces_).subspan(1)) {
-      if (piece.tensor == joined.tensor && piece.begin == joined.end) {
-        joined.end = piece.end;
-      } else {
-        visit(joined);
-        joined = piece;
-      }
-    }
-    visit(joined);
+  std::span<const Piece> pieces() const { return pieces_; }
+  std::span<const Piece> pieces_of(std::size_t task) const {
+    return std::span(pieces_).subspan(starts_[task], starts_[task + 1] - starts_[task]);
   }
 
  private:
@@ -52,5 +38,18 @@ class TaskList {
   std::uint64_t room_ = kTaskElements;
   std::uint64_t elements_ = 0;
 };
+
+/// Visits all in order. Pieces of one tensor that follow each other are one.
+template <class Visit>
+void for_each_joined(std::span<const Piece> pieces, const Visit& visit) {
+  for (std::size_t i = 0; i < pieces.size();) {
+    Piece joined = pieces[i];
+    for (++i; i < pieces.size(); ++i) {
+      if (pieces[i].tensor != joined.tensor || pieces[i].begin != joined.end) break;
+      joined.end = pieces[i].end;
+    }
+    visit(joined);
+  }
+}
 
 }  // namespace bcos

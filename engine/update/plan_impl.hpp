@@ -62,6 +62,7 @@ class Plan::Impl {
                     double factor);
 
   void run(const TaskList& list, Work work);
+  void run_pieces(std::span<const Piece> pieces, Work work);
   void sum_norm(const Piece& piece);
   void sum_large(const Piece& piece);
   void find_large_moves();

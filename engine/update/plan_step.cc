@@ -34,6 +34,10 @@ void Plan::Impl::find_numbers(std::span<const double> alphas, std::span<const st
 }
 
 void Plan::Impl::run(const TaskList& list, Work work) {
+  if (executor_.threads == 1 || list.elements() < kWorthThreads) {
+    run_pieces(list.pieces(), work);
+    return;
+  }
   struct Job {
     Impl* plan;
     const TaskList* list;
@@ -41,19 +45,16 @@ void Plan::Impl::run(const TaskList& list, Work work) {
   } job{this, &list, work};
   const auto task = [](void* argument, std::size_t index) {
     const Job& job = *static_cast<const Job*>(argument);
-    const DefaultFloatEnvironment environment;
-    for (const Piece* piece = job.list->begin(index); piece != job.list->end(index); ++piece) {
-      if (job.plan->heads_[piece->tensor].in_step) (job.plan->*job.work)(*piece);
-    }
+    job.plan->run_pieces(job.list->pieces_of(index), job.work);
   };
-  if (executor_.threads == 1 || list.elements() < kWorthThreads) {
-    const DefaultFloatEnvironment environment;
-    list.for_each_joined([&](const Piece& piece) {
-      if (heads_[piece.tensor].in_step) (this->*work)(piece);
-    });
-    return;
-  }
   run_tasks(executor_, list.tasks(), task, &job);
+}
+
+void Plan::Impl::run_pieces(std::span<const Piece> pieces, Work work) {
+  const DefaultFloatEnvironment environment;
+  for_each_joined(pieces, [&](const Piece& piece) {
+    if (heads_[piece.tensor].in_step) (this->*work)(piece);
+  });
 }
 
 void Plan::Impl::sum_large(const Piece& piece) {
