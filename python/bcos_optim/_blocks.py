@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from ._methods import Method
+from ._tensors import wide_dtype
 
 
 class Blocks(Protocol):
@@ -38,7 +39,7 @@ class Coordinates:
 
 
 class Folded:
-    """Blocks that are the rows of some matrix made of the tensor's elements; sums in float64."""
+    """Blocks that are the rows of some matrix made of the tensor's elements; sums are wide."""
 
     def __init__(self, shape: torch.Size, fold: Callable[[Tensor], Tensor], size: int) -> None:
         self._shape = shape
@@ -46,7 +47,7 @@ class Folded:
         self._size = size
 
     def sum(self, values: Tensor) -> Tensor:
-        return self._fold(values).double().sum(dim=1)
+        return self._fold(values).sum(dim=1, dtype=wide_dtype(values.device))
 
     def largest(self, values: Tensor) -> Tensor:
         folded = self._fold(values)
@@ -74,15 +75,16 @@ class Lists:
     def __init__(self, shape: torch.Size, lists: list[list[int]], device: torch.device) -> None:
         self._shape = shape
         self._count = len(lists)
-        owner = torch.empty(math.prod(shape), dtype=torch.int64)
+        owner = torch.empty(math.prod(shape), dtype=torch.int64, device="cpu")
         for k, indices in enumerate(lists):
-            owner[torch.tensor(indices, dtype=torch.int64)] = k
+            owner[torch.tensor(indices, dtype=torch.int64, device="cpu")] = k
         self._owner = owner.to(device)
         self._sizes = torch.tensor([len(indices) for indices in lists], device=device)
 
     def sum(self, values: Tensor) -> Tensor:
-        total = torch.zeros(self._count, dtype=torch.float64, device=values.device)
-        return total.index_add(0, self._owner, values.reshape(-1).double())
+        wide = wide_dtype(values.device)
+        total = torch.zeros(self._count, dtype=wide, device=values.device)
+        return total.index_add(0, self._owner, values.reshape(-1).to(wide))
 
     def largest(self, values: Tensor) -> Tensor:
         most = values.new_zeros(self._count)
@@ -92,7 +94,7 @@ class Lists:
         return values.to(dtype)[self._owner].reshape(self._shape)
 
     def gain(self) -> Tensor:
-        return self._sizes.double().sqrt()
+        return self._sizes.to(wide_dtype(self._sizes.device)).sqrt()
 
 
 def blocks_of(method: Method, shape: torch.Size, device: torch.device) -> Blocks:

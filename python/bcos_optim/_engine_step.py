@@ -13,7 +13,7 @@ from . import _native
 from ._methods import method_of
 from ._same import drop, same_entries, same_items, same_values
 from ._survey import Survey, Surveyor, count_writes
-from ._tensors import is_dtensor, plain
+from ._tensors import check_gradient, is_dtensor, placed_like, plain
 
 _gradient_of = attrgetter("grad")
 
@@ -32,8 +32,10 @@ class EngineStep:
         params: Sequence[Tensor],
         states: Sequence[dict[str, Any]],
         limits: _Limits,
+        names: Sequence[str],
     ) -> None:
         """``owners``: the group of each parameter."""
+        self._names = list(names)
         self._groups = list(groups)
         self._params = list(params)
         # Shards and complex numbers are stepped as the real tensors that they lie in.
@@ -46,7 +48,7 @@ class EngineStep:
         self._signature = signature_of(groups)
         self._texts: list[tuple[Any, str]] = [(None, "")] * len(groups)
         steps = [int(state["step"]) for state in states]
-        self._counters = torch.tensor(steps, dtype=torch.int64)
+        self._counters = torch.tensor(steps, dtype=torch.int64, device="cpu")
         for state, counter in zip(states, self._counters.unbind(0), strict=True):
             state["step"] = counter
         self._kept = []
@@ -97,9 +99,12 @@ class EngineStep:
         # A step that looks at its gradients first may change nothing.
         certain = self._limits[0] == "propagate"
         self._survey = self._surveyor.look(counting=certain) if self._surveyor else None
-        if self._survey is not None:
-            return self._survey.unmoved
-        return self._where() == self._places
+        if self._survey is None:
+            return self._where() == self._places
+        if not self._survey.unmoved:
+            self._survey = None  # whoever plans anew looks for himself
+            return False
+        return True
 
     def _where(self) -> tuple[Any, ...]:
         tensors = [self._params, *(known for _, _, known in self._kept[1:])]
@@ -143,33 +148,31 @@ class EngineStep:
 
     def _any_gradients(self) -> _Gradients:
         gradients = list(map(_gradient_of, self._params))
+        for p, name in zip(self._params, self._names, strict=True):
+            check_gradient(p, name)
         present = [g for g in gradients if g is not None]
-        self._check(gradients)
         strided: list[int] = []
         # Autograd leaves conjugation and negation of real parts to whoever reads.
         lazy = self._wrapped or any(map(Tensor.is_neg, present))
         if lazy or not _all_dense(present):
             gradients = [
-                None if g is None else plain(g.resolve_conj().resolve_neg()) for g in gradients
+                None if g is None else plain(placed_like(g, p).resolve_conj().resolve_neg())
+                for g, p in zip(gradients, self._params, strict=True)
             ]
             strided = [
                 i for i, g in enumerate(gradients) if g is not None and not g.is_contiguous()
             ]
-        try:
-            pointers = [0 if g is None else g.data_ptr() for g in gradients]
-        except RuntimeError as error:
-            raise RuntimeError(
-                "BCOS does not support sparse gradients: make the layer with sparse=False"
-            ) from error
-        return gradients, torch.tensor(pointers, dtype=torch.int64), strided
-
-    def _check(self, gradients: list[Tensor | None]) -> None:
-        for p, g in zip(self._params, gradients, strict=True):
-            if g is not None and (g.dtype != p.dtype or g.shape != p.shape):
+        pointers = [0] * len(gradients)
+        for i, g in enumerate(gradients):
+            if g is not None and g.data_ptr() == 0 and g.numel() > 0:
+                # Results that other processes still work on come with their memory when used.
+                g = gradients[i] = g.clone(memory_format=torch.contiguous_format)
+            pointers[i] = 0 if g is None else g.data_ptr()
+            if g is not None and pointers[i] == 0 and g.numel() > 0:
                 raise ValueError(
-                    f"Invalid gradient: expected {p.dtype} of shape {tuple(p.shape)}, received "
-                    f"{g.dtype} of shape {tuple(g.shape)}"
+                    f"Invalid gradient of parameter {self._names[i]}: it has no memory"
                 )
+        return gradients, torch.tensor(pointers, dtype=torch.int64, device="cpu"), strided
 
     def _method_texts(self) -> list[str]:
         for k, group in enumerate(self._groups):

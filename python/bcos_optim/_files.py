@@ -84,7 +84,7 @@ class _Entry:
             result[name] = (
                 torch.frombuffer(array, dtype=dtype)
                 if elements.value
-                else (torch.empty(0, dtype=dtype))
+                else torch.empty(0, dtype=dtype, device="cpu")
             )
             if name == "m" or self.group["blocks"] == "coordinate":
                 result[name] = result[name].reshape(self.param.shape)
@@ -131,7 +131,7 @@ class _Mirror:
             for name, p in zip(group["param_names"], group["params"], strict=True):
                 if p.is_complex() or is_dtensor(p):
                     raise ValueError(f"parameter {name}: files hold dense real tensors only")
-                place = torch.zeros(p.shape, dtype=working_dtype(p.dtype))
+                place = torch.zeros(p.shape, dtype=working_dtype(p.dtype), device="cpu")
                 self._keep.append(place)
                 id_ = c_uint64()
                 view = _native.tensor_view(plain(place), self._keep)

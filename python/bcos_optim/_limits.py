@@ -10,15 +10,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ._tensors import is_dtensor
+from ._tensors import is_dtensor, wide_dtype
 
 
 def _real(gradient: Tensor) -> Tensor:
     return torch.view_as_real(gradient) if gradient.is_complex() else gradient
-
-
-def _wide(gradient: Tensor) -> torch.dtype:
-    return torch.float32 if gradient.device.type == "mps" else torch.float64
 
 
 def _whole(value: Tensor) -> Tensor:
@@ -27,7 +23,10 @@ def _whole(value: Tensor) -> Tensor:
 
 def gradient_norm(gradients: Sequence[Tensor]) -> float:
     """In float64, over all shards; infinite or NaN only if a gradient is."""
-    norms = [float(_whole(torch.linalg.vector_norm(_real(g), dtype=_wide(g)))) for g in gradients]
+    norms = [
+        float(_whole(torch.linalg.vector_norm(_real(g), dtype=wide_dtype(g.device))))
+        for g in gradients
+    ]
     largest = max(norms, default=0.0)
     if math.isinf(largest):
         # Squares of float64 numbers may overflow where the numbers do not.
@@ -36,7 +35,10 @@ def gradient_norm(gradients: Sequence[Tensor]) -> float:
         )
         if math.isfinite(largest):
             norms = [
-                largest * float(_whole(torch.linalg.vector_norm(_real(g).to(_wide(g)) / largest)))
+                largest
+                * float(
+                    _whole(torch.linalg.vector_norm(_real(g).to(wide_dtype(g.device)) / largest))
+                )
                 for g in gradients
             ]
     if not all(map(math.isfinite, norms)):
@@ -72,7 +74,7 @@ def device_limits(
     factor: Any = 1.0 if grad_scale is None else 1.0 / grad_scale.reshape(())
     go = None if found_inf is None else found_inf.reshape(()) == 0
     if gradients and (guard == "skip" or max_norm is not None):
-        norms = [torch.linalg.vector_norm(_real(g), dtype=_wide(g)) for g in gradients]
+        norms = [torch.linalg.vector_norm(_real(g), dtype=wide_dtype(g.device)) for g in gradients]
         norm = torch.linalg.vector_norm(torch.stack([n.to(norms[0].device) for n in norms]))
         norm = norm * factor
         if guard == "skip":

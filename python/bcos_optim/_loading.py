@@ -118,7 +118,16 @@ def _check_state(state: dict[str, Any], saved: dict[str, Any], p: Tensor, name: 
                 f"loaded state of parameter {name}: expected {key!r} of shape {tuple(shape)}, "
                 f"received {tuple(state[key].shape)}; nothing was changed"
             )
-        state[key] = state[key].to(working_dtype(state[key].dtype))
+        expected_dtype = working_dtype(p.dtype)
+        if key == "v" and method.blocks != "coordinate":
+            expected_dtype = expected_dtype.to_real()
+        # Fewer bits fit into more; the other way round they would be lost.
+        if torch.promote_types(state[key].dtype, expected_dtype) != expected_dtype:
+            raise ValueError(
+                f"loaded state of parameter {name}: expected {key!r} as {expected_dtype}, received "
+                f"{state[key].dtype}; nothing was changed"
+            )
+        state[key] = state[key].to(expected_dtype)
     # The authors' states have no counter; one that is there has begun.
     step = state.get("step", 1)
     dtype = torch.float32 if saved["capturable"] else torch.int64

@@ -8,6 +8,7 @@ import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import resources
+from operator import index
 from typing import Any
 
 PAPER = "@paper"
@@ -85,7 +86,8 @@ def named_id(mode: str, simple: bool, decoupled: bool) -> str:
 
 def options_of(name: str) -> dict[str, Any]:
     """The options of BCOS that make a named method."""
-    plain, paper, _ = name.partition(PAPER)
+    plain = name.removesuffix(PAPER)
+    paper = plain != name
     entry = NAMED.get(plain)
     if entry is None or (paper and not (plain.startswith("bcos") or plain in ("adam", "adamw"))):
         known = ", ".join(NAMED)
@@ -130,7 +132,7 @@ def betas_of(beta: Any, beta_v: Any) -> tuple[Any, ...]:
 def normalise_group(group: dict[str, Any]) -> None:
     """Fills in what a group leaves to its method's defaults, and checks it."""
     mode = group["mode"]
-    if mode not in MODES:
+    if not isinstance(mode, str) or mode not in MODES:
         raise ValueError(f"Invalid mode: {mode!r}, expected one of {', '.join(MODES)}")
     for name in ("simple", "decoupled", "maximize", "capturable", "differentiable"):
         if not isinstance(group[name], bool):
@@ -138,7 +140,7 @@ def normalise_group(group: dict[str, Any]) -> None:
     if group["simple"] and mode != "c":
         raise ValueError(f"Invalid simple: mode {mode!r} has no simple form, only mode 'c' has")
     if not isinstance(group["blocks"], str) and isinstance(group["blocks"], Sequence):
-        group["blocks"] = [list(block) for block in group["blocks"]]
+        group["blocks"] = _index_lists(group["blocks"])
     defaults = NAMED[named_id(mode, group["simple"], group["decoupled"])]
     if group["eps"] is None and group["eps_root"] is None:
         group["eps"], group["eps_root"] = defaults["eps"], defaults["eps_root"]
@@ -148,6 +150,16 @@ def normalise_group(group: dict[str, Any]) -> None:
     _check_numbers(group)
     _check_betas(group, mode)
     _check_choices(group)
+
+
+def _index_lists(blocks: Sequence[Any]) -> list[list[int]]:
+    try:
+        lists = [[index(i) for i in block] for block in blocks]
+    except TypeError:
+        lists = [[]]
+    if not all(lists):
+        raise ValueError(f"Invalid blocks: {blocks!r}, expected lists of indices, none empty")
+    return lists
 
 
 def _check_numbers(group: Mapping[str, Any]) -> None:
@@ -202,7 +214,7 @@ def _check_choices(group: Mapping[str, Any]) -> None:
         ok = blocks in ("coordinate", "tensor", "row", "column")
         ok = ok or (kind == "heads" and count.isdigit() and int(count) > 0)
     else:
-        ok = isinstance(blocks, Sequence) and all(isinstance(b, Sequence) for b in blocks)
+        ok = isinstance(blocks, Sequence)
     if not ok:
         raise ValueError(
             f"Invalid blocks: {blocks!r}, expected coordinate, tensor, row, column, heads:N or "

@@ -210,6 +210,8 @@ def tensor_view(tensor: Tensor | None, keep: list[object]) -> _Tensor:
     shape = (c_int64 * max(rank, 1))(*tensor.shape)
     strides = (c_int64 * max(rank, 1))(*tensor.stride())
     keep += [shape, strides]
+    if tensor.dtype not in DTYPES:
+        raise ValueError(f"Invalid state: expected float32 or float64 but received {tensor.dtype}")
     view.dtype = DTYPES[tensor.dtype]
     view.data = tensor.data_ptr()
     view.rank = rank
@@ -246,7 +248,7 @@ class Plan:
         self._lib = lib
         self._handle = c_void_p()
         self._memory = (tuple(params), tuple(ms), tuple(vs))
-        self._gradients = torch.zeros(len(params), _WORDS, dtype=torch.int64)
+        self._gradients = torch.zeros(len(params), _WORDS, dtype=torch.int64, device="cpu")
         self._gradients[:, _SIZE_WORD] = ctypes.sizeof(_Gradient)
         self._alphas = (c_double * len(methods))()
         self._methods = list(methods)

@@ -23,7 +23,7 @@ from ._methods import (
 )
 from ._native import Report
 from ._stepping import Stepping
-from ._tensors import STATE_FORMATS, check_uncut, plain_shape
+from ._tensors import DTYPES, STATE_FORMATS, check_uncut, plain_shape
 
 
 class BCOS(Stepping):
@@ -161,10 +161,19 @@ class BCOS(Stepping):
         super().add_param_group({**checked_options(merged), "params": group["params"]})
         try:
             self._limits()
+            self._check_params(self.param_groups[-1])
             self._check_blocks(self.param_groups[-1])
-        except ValueError:
+        except Exception:
             self.param_groups.pop()
             raise
+
+    def _check_params(self, group: dict[str, Any]) -> None:
+        for name, p in zip(self._names(group), group["params"], strict=True):
+            if p.dtype not in DTYPES:
+                known = ", ".join(str(dtype).removeprefix("torch.") for dtype in DTYPES)
+                raise ValueError(
+                    f"Invalid parameter {name}: expected one of {known}, received {p.dtype}"
+                )
 
     def _check_blocks(self, group: dict[str, Any]) -> None:
         if group["blocks"] == "coordinate":
@@ -195,19 +204,26 @@ class BCOS(Stepping):
             accepted.update(checked_state_dict(self, given))
             return accepted
 
-        hook = self.register_load_state_dict_pre_hook(accept)
+        def keep_bits(_: Optimizer) -> None:
+            params = [p for group in self.param_groups for p in group["params"]]
+            saved = [i for group in accepted["param_groups"] for i in group["params"]]
+            for p, index in zip(params, saved, strict=True):
+                for name, value in accepted["state"].get(index, {}).items():
+                    if isinstance(value, Tensor):
+                        device = value.device if name == "step" else p.device
+                        form = STATE_FORMATS.get(name, torch.preserve_format)
+                        self.state[p][name] = value.detach().to(device).clone(memory_format=form)
+
+        # Last of the hooks before, first of those after: those of users see and keep their part.
+        hooks = [
+            self.register_load_state_dict_pre_hook(accept),
+            self.register_load_state_dict_post_hook(keep_bits, prepend=True),
+        ]
         try:
             super().load_state_dict(state_dict)
         finally:
-            hook.remove()
-        params = [p for group in self.param_groups for p in group["params"]]
-        saved = [i for group in accepted["param_groups"] for i in group["params"]]
-        for p, index in zip(params, saved, strict=True):
-            for name, value in accepted["state"].get(index, {}).items():
-                if isinstance(value, Tensor):
-                    device = value.device if name == "step" else p.device
-                    form = STATE_FORMATS.get(name, torch.preserve_format)
-                    self.state[p][name] = value.detach().to(device).clone(memory_format=form)
+            for hook in hooks:
+                hook.remove()
         self._engine_steps.clear()
 
 

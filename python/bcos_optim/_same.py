@@ -32,7 +32,7 @@ def helper() -> ctypes.PyDLL | None:
 
 
 def same_items(items: list[Any], known: list[Any]) -> bool:
-    lib = helper()
+    lib = helper() if type(items) is list else None
     if lib is not None:
         return bool(lib.bcos_same_items(items, known))
     return len(items) == len(known) and all(map(is_, items, known))

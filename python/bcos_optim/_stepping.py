@@ -19,7 +19,14 @@ from ._engine_step import EngineStep
 from ._limits import clipping, device_limits, gradient_norm
 from ._methods import Method, method_of
 from ._native import Report
-from ._tensors import is_dtensor, plain_shape, state_like, working_dtype
+from ._tensors import (
+    check_gradient,
+    is_dtensor,
+    placed_like,
+    plain_shape,
+    state_like,
+    working_dtype,
+)
 from ._torch_step import Entry, TorchStep
 
 ENGINE_DTYPES = (torch.float32, torch.float64, torch.complex64, torch.complex128)
@@ -31,9 +38,22 @@ class Stepping(Optimizer):
     last_report: Report | None
     _engine_steps: dict[bool, EngineStep]
 
-    @staticmethod
-    def _names(group: dict[str, Any]) -> list[str]:
-        return group.get("param_names") or [f"#{i}" for i in range(len(group["params"]))]
+    def _names(self, group: dict[str, Any]) -> list[str]:
+        """What messages call the parameters of a group."""
+        if group.get("param_names"):
+            return group["param_names"]
+        place = next((k for k, other in enumerate(self.param_groups) if other is group), 0)
+        where = f" of group {place}" if len(self.param_groups) > 1 else ""
+        return [f"#{i}{where}" for i in range(len(group["params"]))]
+
+    def _check_all(self) -> None:
+        """Raises before anything is written if a gradient or a state is not what it should be."""
+        for group in self.param_groups:
+            method = method_of(group)
+            for name, p in zip(self._names(group), group["params"], strict=True):
+                check_gradient(p, name)
+                if p.grad is not None and "step" in self.state.get(p, {}):
+                    self._check_state(self.state[p], method, name)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """One step; returns what ``closure`` returned. ``last_report`` says what the engine did."""
@@ -71,6 +91,7 @@ class Stepping(Optimizer):
     def _step_anew(self, grad_scale: float) -> None:
         """Sorts the parameters by who steps them."""
         limits = self._limits()
+        self._check_all()
         engine = [[p for p in g["params"] if self._engine_takes(p, g)] for g in self.param_groups]
         signs = {g["maximize"] for g, mine in zip(self.param_groups, engine, strict=True) if mine}
         whole = sum(map(len, engine)) == sum(len(g["params"]) for g in self.param_groups)
@@ -109,6 +130,8 @@ class Stepping(Optimizer):
         limited = group["max_norm"] is not None or group["guard"] != "propagate"
         if limited and is_dtensor(p):
             return False
+        if not is_dtensor(p) and (p.is_neg() or p.is_conj()):
+            return False  # a view that is read with another sign
         return fits and _native.library() is not None
 
     def _repeat_in_engine(self, grad_scale: float) -> bool:
@@ -132,16 +155,17 @@ class Stepping(Optimizer):
         step = self._engine_steps.get(uphill)
         params = [p for mine in lists for p in mine]
         if step is None or not step.fits(self.param_groups, params, self.state, limits):
+            names: list[str] = []
             for group, mine in zip(self.param_groups, lists, strict=True):
                 method = method_of(group)
                 taken = set(map(id, mine))
                 for name, p in zip(self._names(group), group["params"], strict=True):
                     if id(p) in taken:
-                        self._check_gradient(p, name)
                         self._check_state(self._state_of(p, group), method, name)
+                        names.append(name)
             owners = [k for k, mine in enumerate(lists) for _ in mine]
             states = [self.state[p] for p in params]
-            step = EngineStep(self.param_groups, owners, params, states, limits)
+            step = EngineStep(self.param_groups, owners, params, states, limits, names)
             self._engine_steps[uphill] = step
         self.last_report = step.run(grad_scale)
 
@@ -214,13 +238,13 @@ class Stepping(Optimizer):
         for i, p in enumerate(group["params"]):
             if p.grad is None or (chosen is not None and not chosen[i]):
                 continue
-            self._check_gradient(p, names[i])
+            check_gradient(p, names[i])
             state = self._state_of(p, group)
             self._check_state(state, method, names[i])
             if self._only_makes_state(group, p, state):
                 continue
             params.append(p)
-            grads.append(p.grad)
+            grads.append(placed_like(p.grad, p))
             steps.append(state["step"])
             if "m" in state:
                 ms.append(state["m"])
@@ -235,21 +259,6 @@ class Stepping(Optimizer):
         if torch.compiler.is_compiling() or group["differentiable"] or p.is_meta or elsewhere:
             return False
         return float(lr) == 0 and int(state["step"]) == 0 and not bool(p.grad.any())
-
-    @staticmethod
-    def _check_gradient(p: Tensor, name: str) -> None:
-        if p.grad is None:
-            return
-        if p.grad.layout != torch.strided:
-            raise RuntimeError(
-                f"BCOS does not support sparse gradients (parameter {name}): make the layer with "
-                "sparse=False"
-            )
-        if p.grad.dtype != p.dtype or p.grad.device != p.device:
-            raise ValueError(
-                f"Invalid gradient of parameter {name}: expected {p.dtype} on {p.device}, "
-                f"received {p.grad.dtype} on {p.grad.device}"
-            )
 
     def _state_of(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """The state of a parameter, made if there is none."""

@@ -73,8 +73,8 @@ def _words(memory: BinaryIO, address: int, count: int = 8) -> tuple[int, ...]:
 def _parts() -> _Parts | None:
     """What to ask for ahead of time, found in one tensor of the torch at hand; None if it is not
     built as expected."""
-    p = torch.nn.Parameter(torch.zeros(1))
-    p.grad = torch.zeros(1)
+    p = torch.nn.Parameter(torch.zeros(1, device="cpu"))
+    p.grad = torch.zeros(1, device="cpu")
     try:
         with open("/proc/self/mem", "rb", buffering=0) as memory:
             tensor = _words(memory, id(p), type(p).__basicsize__ // 8).index(p._cdata)
@@ -114,7 +114,10 @@ class Surveyor:
         self._kept = kept
         self._objects = (c_void_p * len(every))(*every)
         self._chunks = [params[i : i + _CHUNK] for i in range(0, len(params), _CHUNK)]
-        self._words = torch.zeros(len(kept) + 1, len(params), _WORDS, dtype=torch.int64)
+        self._words = torch.zeros(
+            len(kept) + 1, len(params), _WORDS, dtype=torch.int64, device="cpu"
+        )
+        self._filled = torch.tensor([p.numel() > 0 for p in params], device="cpu")
         self._first: Tensor | None = None
 
     def look(self, *, counting: bool) -> Survey | None:
@@ -137,6 +140,8 @@ class Surveyor:
         if self._first is None:
             self._first = seen.clone()
         alike = torch.equal(seen[0, :, _DATA_WORD + 1 :], gradients_seen[:, _DATA_WORD + 1 :])
+        # A tensor around another one has no memory of its own.
+        alike = alike and not bool(((gradients_seen[:, _DATA_WORD] == 0) & self._filled).any())
         counted = 0
         if counting and alike:
             counted = count

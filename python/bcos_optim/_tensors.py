@@ -12,6 +12,9 @@ try:
 except ImportError:  # torch without distributed
     DTensor = None
 
+#: What parameters may be.
+DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+DTYPES += (torch.complex64, torch.complex128)
 WORKING = {torch.float16: torch.float32, torch.bfloat16: torch.float32}
 
 
@@ -31,6 +34,40 @@ def plain(tensor: Tensor) -> Tensor:
     return torch.view_as_real(tensor) if tensor.is_complex() else tensor
 
 
+def check_gradient(param: Tensor, name: str) -> None:
+    """Raises if the gradient of a parameter cannot be its gradient."""
+    gradient = param.grad
+    if gradient is None:
+        return
+    if gradient.layout != torch.strided:
+        raise RuntimeError(
+            f"BCOS does not support sparse gradients (parameter {name}): make the layer with "
+            "sparse=False"
+        )
+    if gradient.dtype != param.dtype or gradient.device != param.device:
+        raise ValueError(
+            f"Invalid gradient of parameter {name}: expected {param.dtype} on {param.device}, "
+            f"received {gradient.dtype} on {gradient.device}"
+        )
+    if gradient.shape != param.shape:
+        raise ValueError(
+            f"Invalid gradient of parameter {name}: expected shape {tuple(param.shape)}, received "
+            f"{tuple(gradient.shape)}"
+        )
+    if is_dtensor(gradient) != is_dtensor(param):
+        kinds = [("DTensor" if is_dtensor(t) else "plain tensor") for t in (param, gradient)]
+        raise ValueError(
+            f"Invalid gradient of parameter {name}: expected a {kinds[0]}, received a {kinds[1]}"
+        )
+
+
+def placed_like(gradient: Tensor, param: Tensor) -> Tensor:
+    """The gradient with the placements of its parameter: where they differ, shards do not match."""
+    if not is_dtensor(param) or gradient.placements == param.placements:
+        return gradient
+    return gradient.redistribute(param.device_mesh, param.placements)
+
+
 def plain_shape(tensor: Tensor) -> torch.Size:
     local = tensor.to_local() if is_dtensor(tensor) else tensor
     return torch.Size((*local.shape, 2)) if local.is_complex() else local.shape
@@ -48,6 +85,11 @@ def check_uncut(param: Tensor, blocks: Any, name: str) -> None:
             f"Invalid blocks: {blocks!r} of parameter {name} would be cut by its placement "
             f"{tuple(param.placements)}; use blocks='coordinate' or shard another dimension"
         )
+
+
+def wide_dtype(device: torch.device) -> torch.dtype:
+    """What sums are made in."""
+    return torch.float32 if device.type == "mps" else torch.float64
 
 
 #: m lies as the parameter does; v, one number a block, lies dense in the order of the blocks.

@@ -203,7 +203,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="bcos-optim-bench",
         description=(__doc__ or "").partition("\n")[0],
-        epilog="Ratios above 1 mean that BCOS is faster. Temporaries of the rivals that malloc "
+        epilog="Ratios above 1 mean that BCOS is faster (in the last row: that Python costs time). "
+        "Temporaries of the rivals that malloc "
         "gives back to the system at every step make them slower still; "
         "MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=100000000000 in the environment keeps them. "
         "Example: bcos-optim-bench --layout gpt2 --threads 1 --rival fused",
@@ -216,7 +217,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         action="append",
         help="those with this word: fused, formula, call",
     )
-    parser.add_argument("--pairs", type=positive, default=15, help="samples a row (15)")
+    parser.add_argument("--pairs", type=positive, help="samples a row (15, 5 with --quick)")
     parser.add_argument("--json", metavar="FILE", help="also write the rows as JSON lines")
     parser.add_argument("--quick", action="store_true", help="fewer samples, one layout")
     given = parser.parse_args(arguments)
@@ -234,7 +235,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"torch {torch.__version__}, bcos {_native.version()}, target {_native.target()}")
     print(f"{'rival':34}{'layout':8}{'threads':>8}{'ratio':>8}{'quartiles':>16}{'ours':>12}")
     with file or nullcontext():
-        for row in measured(rivals, layouts, threads, 5 if given.quick else given.pairs):
+        for row in measured(rivals, layouts, threads, given.pairs or (5 if given.quick else 15)):
             print(
                 f"{row.rival:34}{row.layout:8}{row.threads:8}{row.ratio:8.2f}"
                 f"{row.low:9.2f}-{row.high:.2f}{row.ours_ms:9.2f} ms",

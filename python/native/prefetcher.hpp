@@ -3,7 +3,7 @@
 #include "python_objects.hpp"
 
 /// At which word of a tensor's parts the address of the next one is. The package has found this out
-/// from a tensor of the torch at hand; nothing but prefetching depends on it.
+/// from a tensor of the torch at hand: these addresses are followed, so they must be right.
 extern "C" struct Parts {
   std::uint32_t tensor;    ///< in the Python object
   std::uint32_t storage;   ///< in the tensor

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import itertools
 import os
 import socket
 from collections.abc import Callable
@@ -19,7 +20,14 @@ from torch import nn
 from torch.distributed.checkpoint.state_dict import get_optimizer_state_dict
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.optim import ZeroRedundancyOptimizer
-from torch.distributed.tensor import DTensor, Shard, init_device_mesh
+from torch.distributed.tensor import (
+    DTensor,
+    Partial,
+    Replicate,
+    Shard,
+    distribute_tensor,
+    init_device_mesh,
+)
 from torch.nn.parallel import DistributedDataParallel
 
 from bcos_optim import BCOS
@@ -105,6 +113,26 @@ def fsdp(rank: int) -> None:
         assert isinstance(optimizer.state[p]["m"], DTensor)
 
 
+def other_placements(rank: int) -> None:
+    """Tensor parallelism leaves gradients that lie otherwise than their parameters."""
+    mesh = init_device_mesh("cpu", (RANKS,))
+    value, gradient = torch.linspace(-1, 1, 24).view(4, 6), torch.linspace(2, -1, 24).view(4, 6)
+    for fused in (None, False):
+        for ours, theirs in itertools.product((Replicate(), Shard(0), Shard(1)), repeat=2):
+            for partial in (False, True):
+                p = nn.Parameter(distribute_tensor(value, mesh, [ours]))
+                if partial:
+                    part = gradient / RANKS
+                    p.grad = DTensor.from_local(part, mesh, [Partial()], run_check=False)
+                else:
+                    p.grad = distribute_tensor(gradient, mesh, [theirs])
+                whole = nn.Parameter(value.clone())
+                whole.grad = gradient.clone()
+                for one in (p, whole):
+                    BCOS([one], lr=0.1, fused=fused).step()
+                torch.testing.assert_close(p.full_tensor(), whole)
+
+
 def zero_redundancy(rank: int) -> None:
     model = DistributedDataParallel(make_model())
     optimizer = ZeroRedundancyOptimizer(model.parameters(), BCOS, lr=0.01)
@@ -163,7 +191,9 @@ def resumed(rank: int, folder: str) -> None:
         assert torch.equal(p.full_tensor(), q.full_tensor())
 
 
-@pytest.mark.parametrize("work", [ddp, fsdp, zero_redundancy, zero_gradient_state, cut_blocks])
+@pytest.mark.parametrize(
+    "work", [ddp, fsdp, other_placements, zero_redundancy, zero_gradient_state, cut_blocks]
+)
 def test_two_ranks_equal_one(work: Callable[..., None]) -> None:
     on_two_ranks(work)
 

@@ -462,3 +462,144 @@ def test_gradients_that_are_read_with_the_other_sign_are_read_so(count: int) -> 
         results.append(p.detach().clone())
     assert torch.equal(*results)
     assert (results[0] > 0.9).all()  # the gradient is negative
+
+
+def test_another_default_device_does_not_matter(tmp_path: Path) -> None:
+    p = nn.Parameter(torch.ones(7, 10))
+    optimizer = BCOS([("p", p)], mode="m", blocks="row")
+    with torch.device("meta"):
+        for _ in range(3):
+            p.grad = torch.ones_like(p)
+            optimizer.step()
+        bcos_optim.save(optimizer, tmp_path / "state.safetensors")
+        bcos_optim.load(optimizer, tmp_path / "state.safetensors")
+    assert (p < 1).all()
+    assert optimizer.state[p]["step"].item() == 3
+
+
+def test_a_wrong_gradient_stops_everybody() -> None:
+    """Also those that other implementations step."""
+    good = nn.Parameter(torch.ones(4))
+    embedding = nn.Embedding(3, 2, sparse=True, dtype=torch.bfloat16)
+    optimizer = BCOS([good, embedding.weight])
+    good.grad = torch.ones(4)
+    embedding(torch.tensor([1])).sum().backward()
+    with pytest.raises(RuntimeError, match="sparse gradients .parameter #1."):
+        optimizer.step()
+    assert torch.equal(good, torch.ones(4))
+
+
+@pytest.mark.usefixtures("looking")
+def test_a_wrong_gradient_of_a_later_step_is_named() -> None:
+    params = [("a", nn.Parameter(torch.ones(4))), ("b", nn.Parameter(torch.ones(4)))]
+    optimizer = BCOS(params)
+    for _, p in params:
+        p.grad = torch.ones(4)
+    optimizer.step()
+    params[1][1].grad = torch.sparse_coo_tensor([[1]], [1.0], (4,))
+    before = params[0][1].detach().clone()
+    with pytest.raises(RuntimeError, match="parameter b"):
+        optimizer.step()
+    assert torch.equal(params[0][1], before)
+
+
+def test_parameters_without_names_are_told_apart_by_group() -> None:
+    groups = [{"params": [nn.Parameter(torch.ones(2))]}, {"params": [nn.Parameter(torch.ones(2))]}]
+    optimizer = BCOS(groups)
+    groups[1]["params"][0].grad = torch.sparse_coo_tensor([[1]], [1.0], (2,))
+    with pytest.raises(RuntimeError, match="parameter #0 of group 1"):
+        optimizer.step()
+
+
+def test_a_state_of_more_bits_is_refused() -> None:
+    wide, narrow = nn.Parameter(torch.ones(2).double()), nn.Parameter(torch.ones(2))
+    theirs, ours = BCOS([wide]), BCOS([narrow])
+    for optimizer, p in ((theirs, wide), (ours, narrow)):
+        p.grad = torch.ones_like(p)
+        optimizer.step()
+    before = ours.state[narrow]["m"].clone()
+    with pytest.raises(ValueError, match="expected 'm' as torch.float32, received torch.float64"):
+        ours.load_state_dict(theirs.state_dict())
+    assert torch.equal(ours.state[narrow]["m"], before)
+    theirs.load_state_dict(ours.state_dict())
+    assert theirs.state[wide]["m"].dtype == torch.float64
+
+
+def test_a_parameter_that_is_read_with_the_other_sign_goes_downhill() -> None:
+    p = torch.imag(torch.zeros(3, dtype=torch.complex64).conj()).detach().requires_grad_()
+    assert p.is_neg()
+    optimizer = BCOS([p], weight_decay=0.0)
+    p.grad = torch.ones(3)
+    optimizer.step()
+    assert (p < 0).all()
+
+
+def test_a_group_that_is_refused_is_not_there() -> None:
+    optimizer = BCOS([nn.Parameter(torch.ones(2))])
+    p = nn.Parameter(torch.ones(2))
+    for blocks in ([[0, "a"]], [[0.0, 1.0]], [[0, 1], []]):
+        with pytest.raises(ValueError, match="Invalid blocks"):
+            optimizer.add_param_group({"params": [p], "blocks": blocks})
+    optimizer.add_param_group({"params": [p], "blocks": [[0, 1]]})
+    with pytest.raises(ValueError, match="Invalid parameter #0 of group 2: .* torch.int64"):
+        optimizer.add_param_group({"params": [torch.ones(2, dtype=torch.int64)]})
+    assert len(optimizer.param_groups) == 2
+
+
+def test_hooks_after_loading_have_the_last_word() -> None:
+    p = nn.Parameter(torch.ones(2))
+    optimizer = BCOS([p])
+    p.grad = torch.ones(2)
+    optimizer.step()
+
+    def mine(loaded: torch.optim.Optimizer) -> None:
+        loaded.state[p]["m"] = torch.full((2,), 7.0)
+
+    optimizer.register_load_state_dict_post_hook(mine)
+    optimizer.load_state_dict(optimizer.state_dict())
+    assert optimizer.state[p]["m"].tolist() == [7.0, 7.0]
+
+
+@pytest.mark.parametrize("name", ["bcosw_c@paperx", "bcosw_c@", "sgd@paper", "nothing"])
+def test_names_of_methods_are_taken_to_the_letter(name: str) -> None:
+    with pytest.raises(ValueError, match="Invalid method"):
+        bcos_optim.optimizer(name, [nn.Parameter(torch.ones(2))])
+
+
+def test_a_tuple_of_parameters_is_as_good_as_a_list() -> None:
+    p = nn.Parameter(torch.ones(2))
+    optimizer = BCOS([p])
+    for _ in range(2):
+        p.grad = torch.ones(2)
+        optimizer.step()
+        optimizer.param_groups[0]["params"] = tuple(optimizer.param_groups[0]["params"])
+    assert optimizer.state[p]["step"].item() == 2
+
+
+def test_a_step_that_is_planned_anew_and_fails_keeps_no_gradients() -> None:
+    p = nn.Parameter(torch.ones(4))
+    optimizer = BCOS([p])
+    p.grad = torch.ones(4)
+    optimizer.step()
+    p.data = torch.ones(4).double()
+    p.grad = torch.ones(4).double()
+    with pytest.raises(ValueError):
+        optimizer.step()
+    gone = weakref.ref(p.grad)
+    p.grad = None
+    assert gone() is None
+
+
+@pytest.mark.usefixtures("looking")
+def test_gradients_without_memory_of_their_own_are_used() -> None:
+    """As collectives leave them that have not been waited for."""
+    collective = pytest.importorskip("torch.distributed._functional_collectives")
+    params = [nn.Parameter(torch.ones(3)), nn.Parameter(torch.ones(0)), nn.Parameter(torch.ones(2))]
+    optimizer = BCOS(params)
+    for _ in range(3):
+        for p in params:
+            p.grad = torch.ones_like(p)
+        params[0].grad = collective.AsyncCollectiveTensor(torch.ones(3))
+        before = params[0].detach().clone()
+        optimizer.step()
+        assert (params[0] < before).all()
