@@ -121,7 +121,7 @@ void sweep(const Coefficients<T>& c, const Streams<T>& s, std::size_t block, std
   const std::size_t whole = n - n % kLanes;
   const std::size_t lead = std::min(whole, 4 * kLanes);
   sweeper.run(block, next, 0, lead, StayStep());
-  sweeper.run(block - lead, next, lead, whole, move);
+  sweeper.run(block - lead, next, lead, whole, move);  // unsigned: added to again from lead on
   sweeper.run_tail(next + whole, n - whole);
   walk_moves(move, s.block_from(block + whole - lead), n - whole + lead);
 }

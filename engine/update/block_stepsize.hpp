@@ -132,12 +132,18 @@ class BlockStepsize {
         return sums.b;
       case kernels::Estimate::ema_d:
       case kernels::Estimate::ema_g:
-        return step_.numbers.p * v_old + step_.numbers.q * sums.b;
+        return weighted(v_old, sums.b);
       case kernels::Estimate::cond_full:
       case kernels::Estimate::cond_pair:
         break;
     }
-    return step_.numbers.p * sums.a + step_.numbers.q * sums.b;
+    return weighted(sums.a, sums.b);
+  }
+
+  /// A sum that overflowed counts for nothing where its weight is 0.
+  double weighted(double a, double b) const {
+    const double fresh = step_.numbers.q * b;
+    return step_.numbers.p == 0 ? fresh : step_.numbers.p * a + fresh;
   }
 
   /// Whether the block has not seen a non-zero gradient yet.

@@ -16,7 +16,7 @@ T clamped(double value) {
 template <class T>
 void store_v(const BlockStep<T>& step, const BlockMove<T>& move, T* v, T* tap_v) {
   if (v != nullptr && kernels::keeps_v(step.recipe.estimate)) *v = clamped<T>(move.v);
-  if (tap_v != nullptr) *tap_v = static_cast<T>(move.v);
+  if (tap_v != nullptr) *tap_v = clamped<T>(move.v);
 }
 
 template <class T>
@@ -203,8 +203,7 @@ class GatheredBlocks {
   void find_moves(BlockMove<T>* moves) {
     BlockSums together[kGatheredTogether];
     if (kernels::needs_sums(step_.recipe.estimate)) {
-      Coefficients<T> c = step_.coefficients;
-      sum_blocks(step_.recipe, c, 1.0, 0, count_, together);
+      sum_blocks(step_.recipe, step_.coefficients, 1.0, 0, count_, together);
     }
     for (std::uint64_t b = 0; b < count_; ++b) {
       const auto sum = [&](Recipe recipe, const Coefficients<T>& c, double scale) {

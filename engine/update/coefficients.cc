@@ -92,7 +92,8 @@ kernels::Recipe recipe_of(const Method& method) {
       recipe.estimate = momentum ? Estimate::ema_g : Estimate::ema_d;
       break;
     case Estimator::cond_full:
-      recipe.estimate = Estimate::cond_full;
+      // At beta = 0 an m of any size counts for nothing, also where a scale makes it infinite.
+      recipe.estimate = method.beta == 0 ? Estimate::cond_pair : Estimate::cond_full;
       break;
     case Estimator::cond_simple:
     case Estimator::cond_free:

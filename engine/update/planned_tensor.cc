@@ -144,12 +144,15 @@ void check_gradient(const TensorHead& head, const void* g, bool dense, const std
     throw fail("update", "expected the gradient of {} aligned to {} bytes but received {}", label,
                bytes_of(head.dtype), g);
   }
-  const auto to = reinterpret_cast<std::uintptr_t>(head.x);
   const std::uintptr_t bytes = head.n * bytes_of(head.dtype);
-  if (dense && from < to + bytes && to < from + bytes) {
+  const auto overlaps = [&](const void* written) {
+    const auto to = reinterpret_cast<std::uintptr_t>(written);
+    return written != nullptr && from < to + bytes && to < from + bytes;
+  };
+  if (dense && (overlaps(head.x) || overlaps(head.m))) {
     throw fail("update",
-               "expected the gradient of {} apart from x but received memory that "
-               "overlaps it",
+               "expected the gradient of {} apart from x and m but received memory that "
+               "overlaps one of them",
                label);
   }
 }

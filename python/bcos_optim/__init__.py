@@ -1,4 +1,4 @@
-"""BCOS for PyTorch: AdamW's results with one state a parameter.
+"""BCOS for PyTorch: an optimizer like AdamW with one state a parameter instead of two.
 
 Change one line of a training script::
 

@@ -21,12 +21,16 @@ def _whole(value: Tensor) -> Tensor:
     return value.full_tensor() if is_dtensor(value) else value
 
 
+def _norm(gradient: Tensor, unit: float = 1.0) -> float:
+    """In units that its squares fit."""
+    wide = wide_dtype(gradient.device)
+    values = _real(gradient) if unit == 1 else _real(gradient).to(wide) / unit
+    return float(_whole(torch.linalg.vector_norm(values, dtype=wide)))
+
+
 def gradient_norm(gradients: Sequence[Tensor]) -> float:
     """In float64, over all shards; infinite or NaN only if a gradient is."""
-    norms = [
-        float(_whole(torch.linalg.vector_norm(_real(g), dtype=wide_dtype(g.device))))
-        for g in gradients
-    ]
+    norms = [_norm(g) for g in gradients]
     largest = max(norms, default=0.0)
     if math.isinf(largest):
         # Squares of float64 numbers may overflow where the numbers do not.
@@ -34,13 +38,7 @@ def gradient_norm(gradients: Sequence[Tensor]) -> float:
             (float(_whole(_real(g).abs().amax())) for g in gradients if g.numel()), default=0.0
         )
         if math.isfinite(largest):
-            norms = [
-                largest
-                * float(
-                    _whole(torch.linalg.vector_norm(_real(g).to(wide_dtype(g.device)) / largest))
-                )
-                for g in gradients
-            ]
+            norms = [largest * _norm(g, largest) for g in gradients]
     if not all(map(math.isfinite, norms)):
         return math.nan if any(map(math.isnan, norms)) else math.inf
     return math.hypot(*norms) if norms else 0.0

@@ -87,6 +87,34 @@ TEST(FiniteGradients, GiveFiniteBoundedStepsInFloat64) { stay_finite<double>(fal
 TEST(FiniteStates, GiveFiniteStepsInFloat32) { stay_finite<float>(true); }
 TEST(FiniteStates, GiveFiniteStepsInFloat64) { stay_finite<double>(true); }
 
+/// Its weight is 0 at beta = 0, and its square overflows.
+TEST(AMomentumThatDoesNotCount, MayBeOfAnySize) {
+  for (const Method* named : {&bcos_c, &bcos_c_simple}) {
+    for (const double size : {1e160, 1e-160}) {
+      Method method = *named;
+      method.beta = 0;
+      method.eps_root = 0;
+      method.blocks = Blocks::of(Layout::tensor);
+      Stepper<double> stepper(method, {1.0, 2.0});
+      stepper.step({size, -size}, 0.1);
+      stepper.step({1 / size, 1 / size}, 0.1);
+      for (const double value : stepper.everything()) {
+        EXPECT_TRUE(std::isfinite(value)) << to_json(method);
+      }
+      EXPECT_NEAR(stepper.x()[0], 1 - 0.2 / std::sqrt(2.0), 1e-12);
+    }
+  }
+}
+
+TEST(ATappedEstimate, IsFiniteLikeAStoredOne) {
+  Method method = bcos_c;
+  method.blocks = Blocks::of(Layout::tensor);
+  Stepper<float> stepper(method, {1, 2});
+  stepper.tap();
+  stepper.step({1e30F, -1e30F}, 0.1);
+  EXPECT_EQ(stepper.estimate()[0], std::numeric_limits<float>::max());
+}
+
 /// Blocks of float32 rely on it. Every beta of [1/2, 1) with the largest 1 - beta that may go with
 /// it; below 1/2 the two change places.
 TEST(TheLargestNumbers, HaveAFiniteAverageForEveryBeta) {
