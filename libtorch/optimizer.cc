@@ -34,7 +34,10 @@ Method checked_method(const BCOSOptions& options) {
 }
 
 const BCOSOptions& options_of(const OptimizerParamGroup& group) {
-  return static_cast<const BCOSOptions&>(group.options());
+  const auto* options = dynamic_cast<const BCOSOptions*>(&group.options());
+  TORCH_CHECK(options != nullptr,
+              "Invalid parameter group: expected BCOSOptions, received those of another optimizer");
+  return *options;
 }
 
 }  // namespace
@@ -98,9 +101,11 @@ void BCOS::Impl::collect() {
       if (gradient.defined()) {
         TORCH_CHECK(gradient.layout() == at::kStrided,
                     "BCOS does not support sparse gradients: make the layer dense");
-        TORCH_CHECK(gradient.scalar_type() == p.scalar_type() && gradient.sizes() == p.sizes(),
-                    "Invalid gradient: expected ", p.scalar_type(), " of shape ", p.sizes(),
-                    ", received ", gradient.scalar_type(), " of shape ", gradient.sizes());
+        TORCH_CHECK(gradient.scalar_type() == p.scalar_type() && gradient.sizes() == p.sizes() &&
+                        gradient.device() == p.device(),
+                    "Invalid gradient: expected ", p.scalar_type(), " of shape ", p.sizes(), " on ",
+                    p.device(), ", received ", gradient.scalar_type(), " of shape ",
+                    gradient.sizes(), " on ", gradient.device());
         // Autograd leaves conjugation and negation of real parts to whoever reads.
         gradient = gradient.resolve_conj().resolve_neg();
       }
@@ -113,6 +118,9 @@ void BCOS::Impl::collect() {
 }
 
 void BCOS::Impl::step() {
+  // Gradients are let go when the step is over, whichever way.
+  const auto drop = [](std::vector<Entry>* entries) { entries->clear(); };
+  const std::unique_ptr<std::vector<Entry>, decltype(drop)> dropped(&entries_, drop);
   collect();
   if (entries_.empty()) return;
   const BCOSOptions& first = options_of(owner_.param_groups_[0]);
@@ -282,7 +290,13 @@ void BCOS::load(torch::serialize::InputArchive& archive) {
     groups.emplace_back(group.params(), group.options().clone());
   }
   BCOS twin(groups);
-  torch::optim::serialize<BCOSParamState, BCOSOptions>(archive, twin);
+  try {
+    torch::optim::serialize<BCOSParamState, BCOSOptions>(archive, twin);
+  } catch (const c10::Error& error) {
+    TORCH_CHECK(false,
+                "expected an archive of this optimizer's parameters, saved by BCOS; nothing ",
+                "was changed (", error.what_without_backtrace(), ")");
+  }
   for (std::size_t k = 0; k < groups.size(); ++k) {
     const BCOSOptions& loaded = options_of(twin.param_groups_[k]);
     const Method method = loaded.method();

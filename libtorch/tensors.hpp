@@ -21,7 +21,8 @@ inline at::Tensor as_real(const at::Tensor& tensor) {
 /// Whether the engine can step a parameter.
 inline bool engine_takes(const at::Tensor& tensor) {
   return tensor.device().is_cpu() && tensor.layout() == at::kStrided &&
-         (tensor.scalar_type() == at::kFloat || tensor.scalar_type() == at::kDouble);
+         (tensor.scalar_type() == at::kFloat || tensor.scalar_type() == at::kDouble) &&
+         !tensor.is_neg();
 }
 
 inline TensorView view_of(const at::Tensor& tensor) {

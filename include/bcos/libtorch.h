@@ -114,7 +114,8 @@ BCOS_API Executor executor();
 /// Any schedule of the engine as a learning-rate scheduler: cosine, linear, wsd, steps with
 /// milestones, all with warm-up. alpha_max and alpha_min are taken relative to alpha_max: every
 /// group follows the curve from its own lr. The first learning rate is set at once; call step()
-/// after each step of the optimizer.
+/// after each step of the optimizer. To resume, make it before the optimizer loads its archive,
+/// which has the learning rate of its last step in it, then call set_steps().
 class BCOS_API ScheduleLR : public torch::optim::LRScheduler {
  public:
   ScheduleLR(torch::optim::Optimizer& optimizer, Schedule schedule);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <torch/nn.h>
+#include <torch/optim/adamw.h>
 #include <torch/serialize.h>
 
 #include <filesystem>
@@ -303,6 +304,32 @@ TEST(LibTorchBCOS, RefusesWrongUse) {
   table(torch::tensor({1})).sum().backward();
   BCOS sparse(table->parameters());
   EXPECT_NE(message_of([&] { sparse.step(); }).find("sparse"), std::string::npos);
+  BCOS elsewhere(params);
+  auto x = params[0];
+  x.mutable_grad() = torch::ones_like(x, torch::kMeta);
+  EXPECT_NE(message_of([&] { elsewhere.step(); }).find("on meta"), std::string::npos);
+  std::vector<torch::optim::OptimizerParamGroup> foreign;
+  foreign.emplace_back(std::vector<Tensor>{params[0]},
+                       std::make_unique<torch::optim::AdamWOptions>(0.1));
+  EXPECT_NE(message_of([&] { BCOS{foreign}; }).find("expected BCOSOptions"), std::string::npos);
+}
+
+TEST(LibTorchBCOS, KeepsNoGradientsAfterAStep) {
+  auto x = torch::zeros({100}).set_requires_grad(true);
+  BCOS optimizer({x});
+  x.mutable_grad() = torch::ones({100});
+  const c10::weak_intrusive_ptr<c10::TensorImpl> gradient(x.grad().getIntrusivePtr());
+  optimizer.step();
+  optimizer.zero_grad();
+  EXPECT_TRUE(gradient.expired());
+}
+
+TEST(LibTorchBCOS, StepsParametersWithAPendingSign) {
+  auto x = torch::_neg_view(torch::zeros({2})).set_requires_grad(true);
+  BCOS optimizer({x}, BCOSOptions(0.1).weight_decay(0.0));
+  x.mutable_grad() = torch::ones({2});
+  optimizer.step();
+  EXPECT_NEAR(x[0].item<float>(), -0.1F, 1e-5F);
 }
 
 TEST(LibTorchBCOS, MakesStateByAZeroStepWithoutStarting) {

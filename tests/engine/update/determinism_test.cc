@@ -115,8 +115,8 @@ TEST(Bits, DoNotDependOnWhoLooks) {
   }
 }
 
-/// Two views of 256 MB of addresses, of which little is ever touched: what lies at the same place of
-/// both falls on the same sets of a first-level cache.
+/// Two views of 256 MB of addresses, of which little is ever touched: what lies at the same place
+/// of both falls on the same sets of a first-level cache.
 class CollidingMemory {
  public:
   static constexpr std::size_t kApart = std::size_t{1} << 28;
@@ -149,8 +149,7 @@ TEST(Bits, DoNotDependOnWhereStatesLie) {
       const std::vector<float> x = random.numbers<float>(n);
       Stepper<float> apart(method, x, shape);
       const StateKinds kinds = state_kinds(method);
-      const std::int64_t blocks[] = {
-          static_cast<std::int64_t>(block_count(method.blocks, shape))};
+      const std::int64_t blocks[] = {static_cast<std::int64_t>(block_count(method.blocks, shape))};
       Parameter parameter;
       std::ranges::copy(x, memory.at(0));
       parameter.x = {memory.at(0), DType::f32, shape, {}};
