@@ -88,7 +88,7 @@ void Plan::Impl::check_step(std::span<const Gradient> gradients, std::span<const
   }
   for (const double alpha : alphas) {
     if (!(alpha >= 0) || !std::isfinite(alpha)) {
-      throw fail("update", "expected alpha >= 0 but received {}", alpha);
+      throw fail("update", "expected a finite alpha >= 0 but received {}", alpha);
     }
   }
   if (options.grad_scale == 0 || !std::isfinite(options.grad_scale)) {

@@ -384,5 +384,18 @@ TEST_F(Files, ThatDifferInNumbersSayHowToLoadThem) {
   other.load(path(), {.other_numbers = true});
 }
 
+TEST(AnOptimizer, RefusesAWrongNormWhenItIsGiven) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double wrong : {0.0, -1.0, nan}) {
+    EXPECT_NE(error_of([&] {
+                Optimizer(bcosw_c, {}, {.max_norm = wrong});
+              }).find("[Optimizer] expected max_norm > 0"),
+              std::string::npos);
+    Optimizer optimizer(bcosw_c);
+    EXPECT_NE(error_of([&] { optimizer.set_max_norm(wrong); }).find("[set_max_norm]"),
+              std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace bcos::testing

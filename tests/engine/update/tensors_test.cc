@@ -222,7 +222,7 @@ TEST(WrongTensors, AreNamed) {
 
   Stepper<float> stepper(bcosw_c, {1, 2, 3});
   EXPECT_EQ(error_of([&] { stepper.step({1, 1, 1}, -1); }),
-            "[update] expected alpha >= 0 but received -1");
+            "[update] expected a finite alpha >= 0 but received -1");
   EXPECT_NE(error_of([&] { stepper.step({1, 1, 1}, NAN); }).find("alpha"), std::string::npos);
   EXPECT_NE(
       error_of([&] { stepper.step_with({.data = stepper.x().data()}, 0.1); }).find("overlaps"),
