@@ -248,5 +248,16 @@ TEST(AnOracle, MustBeGivenAndPositive) {
   EXPECT_EQ(stepper.x(), (std::vector<double>{0.75, 1.75}));
 }
 
+TEST(AGradient, MayLieNeitherOnXNorOnM) {
+  for (const bool on_x : {true, false}) {
+    Stepper<float> stepper(bcosw_c, {1, 2, 3});
+    stepper.m() = {1, 2, 3};
+    const Gradient gradient{.data = on_x ? stepper.x().data() : stepper.m().data()};
+    EXPECT_NE(error_of([&] { stepper.step_with(gradient, 0.1); }).find("apart from x and m"),
+              std::string::npos);
+    EXPECT_EQ(stepper.x(), (std::vector<float>{1, 2, 3}));
+  }
+}
+
 }  // namespace
 }  // namespace bcos::testing
