@@ -135,8 +135,8 @@ struct Sums {
 double combine(const double (&lanes)[kLanes]);
 
 /// Whether blocks may be advanced before their move is known. Sums in float64 hold all squares of
-/// float32, but not of float64, and then they are made again from the old states; nor can an
-/// average of finite float32 numbers overflow, whatever beta.
+/// float32, but not of float64, and then they are made again from the old states. An average of
+/// finite float32 numbers never overflows, whatever beta (TheLargestNumbers tries them all).
 template <class T>
 inline constexpr bool kAdvances = sizeof(T) < sizeof(double);
 

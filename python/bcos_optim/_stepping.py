@@ -157,11 +157,10 @@ class Stepping(Optimizer):
         if step is None or not step.fits(self.param_groups, params, self.state, limits):
             names: list[str] = []
             for group, mine in zip(self.param_groups, lists, strict=True):
-                method = method_of(group)
                 taken = set(map(id, mine))
                 for name, p in zip(self._names(group), group["params"], strict=True):
                     if id(p) in taken:
-                        self._check_state(self._state_of(p, group), method, name)
+                        self._state_of(p, group)
                         names.append(name)
             owners = [k for k, mine in enumerate(lists) for _ in mine]
             states = [self.state[p] for p in params]
@@ -238,9 +237,10 @@ class Stepping(Optimizer):
         for i, p in enumerate(group["params"]):
             if p.grad is None or (chosen is not None and not chosen[i]):
                 continue
-            check_gradient(p, names[i])
             state = self._state_of(p, group)
-            self._check_state(state, method, names[i])
+            if chosen is None:  # nobody has looked yet
+                check_gradient(p, names[i])
+                self._check_state(state, method, names[i])
             if self._only_makes_state(group, p, state):
                 continue
             params.append(p)

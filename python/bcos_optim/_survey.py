@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from ctypes import POINTER, c_char_p, c_ssize_t, c_uint32, c_void_p, py_object
+from ctypes import POINTER, byref, c_char_p, c_ssize_t, c_uint32, c_void_p, py_object
 from dataclasses import dataclass
 from functools import cache
 from typing import BinaryIO
@@ -52,7 +52,8 @@ def _reader() -> tuple[ctypes.PyDLL, int] | None:
     try:
         seen = [c_void_p, c_ssize_t, c_ssize_t]
         asked = [py_object, py_object, py_object, py_object]
-        lib.bcos_survey.argtypes = [*seen, *asked, c_void_p, POINTER(_Parts), c_void_p]
+        found = [c_void_p, POINTER(c_ssize_t)]
+        lib.bcos_survey.argtypes = [*seen, *asked, c_void_p, POINTER(_Parts), *found]
         lib.bcos_survey.restype = py_object
         pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
         pointer_of.argtypes, pointer_of.restype = [py_object, c_char_p], c_void_p
@@ -129,10 +130,11 @@ class Surveyor:
         lib, tensor_of = reader
         kinds, count = len(self._kept), len(self._kept[0])
         told = (count_writes, self._chunks if counting else [])
-        out = self._words.data_ptr()
+        counted = c_ssize_t(0)
+        out = (self._words.data_ptr(), byref(counted))
         try:
             gradients = lib.bcos_survey(
-                self._objects, kinds, count, "grad", None, *told, tensor_of, _parts(), out
+                self._objects, kinds, count, "grad", None, *told, tensor_of, _parts(), *out
             )
         except Exception:  # what torch says of a tensor without plain memory: sparse, meta
             return None
@@ -142,14 +144,8 @@ class Surveyor:
         alike = torch.equal(seen[0, :, _DATA_WORD + 1 :], gradients_seen[:, _DATA_WORD + 1 :])
         # A tensor around another one has no memory of its own.
         alike = alike and not bool(((gradients_seen[:, _DATA_WORD] == 0) & self._filled).any())
-        counted = 0
-        if counting and alike:
-            counted = count
-        elif counting:
-            missing = next((i for i, g in enumerate(gradients) if g is None), count)
-            counted = count if missing == count else missing // _CHUNK * _CHUNK
         unmoved = torch.equal(seen, self._first)
-        return Survey(unmoved, gradients, gradients_seen[:, _DATA_WORD], alike, counted)
+        return Survey(unmoved, gradients, gradients_seen[:, _DATA_WORD], alike, counted.value)
 
 
 def count_writes(tensors: list[Tensor]) -> None:

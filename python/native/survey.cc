@@ -67,6 +67,7 @@ class WriteCounter {
     if (next_ == end) return true;
     PyObject* const chunk = PyList_GetItem(chunks_, next_);
     if (++seen_ < PyList_Size(chunk)) return true;
+    counted_ += seen_;
     seen_ = 0;
     ++next_;
     PyObject* const done = PyObject_CallFunctionObjArgs(count_, chunk, nullptr);
@@ -74,11 +75,15 @@ class WriteCounter {
     return done != nullptr;
   }
 
+  /// Tensors that were counted, all from the first on.
+  std::ptrdiff_t counted() const { return counted_; }
+
  private:
   PyObject* count_;
   PyObject* chunks_;
   std::ptrdiff_t next_ = 0;
   std::ptrdiff_t seen_ = 0;
+  std::ptrdiff_t counted_ = 0;
 };
 
 }  // namespace
@@ -87,9 +92,11 @@ class WriteCounter {
 /// and last those of the parameters' gradients, all zero where there is none. Returns the gradients
 /// as a new list, or null with a Python exception set if a tensor has no plain memory. `chunks` are
 /// the parameters once more, in lists; `parts` may be null.
+/// `counted` says how many of them, from the first on, `count` was called with.
 BCOS_PASS PyObject* bcos_survey(PyObject* const* objects, std::ptrdiff_t kinds, std::ptrdiff_t n,
                                 PyObject* name, PyObject* none, PyObject* count, PyObject* chunks,
-                                LookAt look_at, const Parts* parts, Place* out) {
+                                LookAt look_at, const Parts* parts, Place* out,
+                                std::ptrdiff_t* counted) {
   PyObject* const gradients = PyList_New(n);
   if (gradients == nullptr) return nullptr;
   const Prefetcher prefetch(parts, n);
@@ -110,6 +117,7 @@ BCOS_PASS PyObject* bcos_survey(PyObject* const* objects, std::ptrdiff_t kinds, 
     ok = (gradient == none || look(gradient, look_at, place)) &&
          counter.looked_at_next(gradient != none);
   }
+  *counted = counter.counted();
   if (ok) return gradients;
   Py_DecRef(gradients);
   return nullptr;
