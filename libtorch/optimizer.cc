@@ -1,3 +1,4 @@
+#include <c10/util/ScopeExit.h>
 #include <torch/autograd.h>
 
 #include <algorithm>
@@ -119,8 +120,7 @@ void BCOS::Impl::collect() {
 
 void BCOS::Impl::step() {
   // Gradients are let go when the step is over, whichever way.
-  const auto drop = [](std::vector<Entry>* entries) { entries->clear(); };
-  const std::unique_ptr<std::vector<Entry>, decltype(drop)> dropped(&entries_, drop);
+  const auto drop = c10::make_scope_exit([this] { entries_.clear(); });
   collect();
   if (entries_.empty()) return;
   const BCOSOptions& first = options_of(owner_.param_groups_[0]);

@@ -11,6 +11,7 @@
 #include "engine/nearest.hpp"
 #include "engine/optimizer/optimizer_impl.hpp"
 #include "engine/safetensors/layout.hpp"
+#include "engine/update/check_max_norm.hpp"
 #include "engine/update/tensor_layout.hpp"
 
 namespace bcos {
@@ -25,13 +26,6 @@ void check_name(const std::string& name) {
     throw fail("add", "expected a name that a file can hold but received {}: {}", problem,
                safetensors::in_quotes(name));
   }
-}
-
-std::optional<double> checked_max_norm(std::optional<double> max_norm, const char* function) {
-  if (max_norm && !(*max_norm > 0)) {
-    throw fail(function, "expected max_norm > 0 but received {}", *max_norm);
-  }
-  return max_norm;
 }
 
 }  // namespace
@@ -210,7 +204,7 @@ void Optimizer::Impl::make_plan() {
 Optimizer::Optimizer(const Method& method, const MethodOptions& options,
                      const OptimizerOptions& optimizer_options)
     : impl_(std::make_unique<Impl>(optimizer_options)) {
-  checked_max_norm(optimizer_options.max_norm, "Optimizer");
+  check_max_norm(optimizer_options.max_norm, "Optimizer");
   impl_->add_group(method, options);
 }
 Optimizer::~Optimizer() = default;
@@ -274,7 +268,8 @@ void Optimizer::replace_numbers(GroupId group, const Method& method) {
   impl_->set_numbers(group, method);
 }
 void Optimizer::set_max_norm(std::optional<double> max_norm) {
-  impl_->options_.max_norm = checked_max_norm(max_norm, "set_max_norm");
+  check_max_norm(max_norm, "set_max_norm");
+  impl_->options_.max_norm = max_norm;
 }
 
 const Method& Optimizer::method(GroupId group) const { return impl_->checked(group, "method"); }

@@ -53,7 +53,7 @@ bool first_sums(const BlockStep<T>& step, Recipe recipe, const Coefficients<T>& 
   return recipe.index() == step.recipe.index() && scale == 1 && c.adopt == step.coefficients.adopt;
 }
 
-/// Finds the move of dense block k and keeps its v.
+/// Finds the move of block k and keeps its v.
 template <class T, class Sum>
 BlockMove<T> found_move(const BlockStep<T>& step, const Streams<T>& base, std::uint64_t k,
                         std::uint64_t n, const Sum& sum) {
@@ -148,19 +148,16 @@ void step_dense_blocks(const BlockStep<T>& step, const BlockShape& blocks,
 }
 
 template <class T>
-BlockMove<T> large_block_move(const BlockStep<T>& step, const Streams<T>& block, std::uint64_t n,
-                              std::span<const BlockSums> chunks, T* v, T* tap_v, const T* oracle) {
+BlockMove<T> large_block_move(const BlockStep<T>& step, const Streams<T>& base, std::uint64_t k,
+                              std::uint64_t n, std::span<const BlockSums> chunks) {
   const auto sum = [&](Recipe recipe, const Coefficients<T>& c, double scale) {
     if (chunks.empty() || !first_sums(step, recipe, c, scale))
-      return sum_dense(step, recipe, c, block, n, scale);
+      return sum_dense(step, recipe, c, base.block_from(k * n), n, scale);
     BlockSummer total;
     for (const BlockSums& chunk : chunks) total.add(chunk);
     return total.total();
   };
-  const BlockMove<T> move =
-      BlockStepsize(step, n, sum).move(value_or_zero(v), value_or_zero(oracle));
-  store_v<T>(step, move, v, tap_v);
-  return move;
+  return found_move(step, base, k, n, sum);
 }
 
 namespace {
@@ -186,19 +183,11 @@ class GatheredBlocks {
       }
       copy_out(i, part);
     }
-    for (std::uint64_t b = 0; b < count_; ++b) {
-      store_v(step_, moves[b], v_of(b),
-              streams_.base.tap_v == nullptr ? nullptr : streams_.base.tap_v + begin_ + b);
-    }
   }
 
  private:
   static constexpr std::uint64_t kPart = 256;
   enum Stream { kX, kG, kM, kU, kTapG, kTapD, kTapUpdate, kStreams };
-
-  T* v_of(std::uint64_t b) const {
-    return streams_.base.v == nullptr ? nullptr : streams_.base.v + begin_ + b;
-  }
 
   void find_moves(BlockMove<T>* moves) {
     BlockSums together[kGatheredTogether];
@@ -212,9 +201,7 @@ class GatheredBlocks {
         sum_blocks(recipe, c, scale, b, b + 1, alone);
         return alone[b];
       };
-      const T* const oracle =
-          streams_.base.oracle == nullptr ? nullptr : streams_.base.oracle + begin_ + b;
-      moves[b] = BlockStepsize(step_, n_, sum).move(value_or_zero(v_of(b)), value_or_zero(oracle));
+      moves[b] = found_move(step_, streams_.base, begin_ + b, n_, sum);
     }
   }
 
@@ -309,7 +296,7 @@ void step_gathered_blocks(const BlockStep<T>& step, const BlockShape& blocks,
   template void step_dense_blocks(const BlockStep<T>&, const BlockShape&, const BoundStreams<T>&, \
                                   std::uint64_t, std::uint64_t);                                  \
   template BlockMove<T> large_block_move(const BlockStep<T>&, const Streams<T>&, std::uint64_t,   \
-                                         std::span<const BlockSums>, T*, T*, const T*);           \
+                                         std::uint64_t, std::span<const BlockSums>);              \
   template void step_gathered_blocks(const BlockStep<T>&, const BlockShape&,                      \
                                      const BoundStreams<T>&, std::uint64_t, std::uint64_t);
 BCOS_INSTANTIATE(float)

@@ -42,9 +42,8 @@ inline constexpr std::uint64_t kGatheredTogether = 16;
 /// A block too long for one task: its chunks are summed by many, then its move is found, then
 /// applied by many.
 template <class T>
-BlockMove<T> large_block_move(const BlockStep<T>& step, const kernels::Streams<T>& block,
-                              std::uint64_t n, std::span<const BlockSums> chunks, T* v, T* tap_v,
-                              const T* oracle);
+BlockMove<T> large_block_move(const BlockStep<T>& step, const kernels::Streams<T>& base,
+                              std::uint64_t k, std::uint64_t n, std::span<const BlockSums> chunks);
 template <class T>
 void apply_move(const BlockStep<T>& step, const BlockMove<T>& move,
                 const kernels::Streams<T>& piece, std::uint64_t n);

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "engine/update/check_max_norm.hpp"
 #include "engine/update/float_environment.hpp"
 #include "engine/update/plan_impl.hpp"
 
@@ -95,9 +96,7 @@ void Plan::Impl::check_step(std::span<const Gradient> gradients, std::span<const
     throw fail("update", "expected a finite grad_scale other than 0 but received {}",
                options.grad_scale);
   }
-  if (options.max_norm && !(*options.max_norm > 0)) {
-    throw fail("update", "expected max_norm > 0 but received {}", *options.max_norm);
-  }
+  check_max_norm(options.max_norm, "update");
 }
 
 void Plan::Impl::check_oracle(const PlannedTensor& tensor) const {

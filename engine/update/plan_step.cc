@@ -94,15 +94,11 @@ void Plan::Impl::find_large_moves_of(const PlannedTensor& tensor) {
   const BoundStreams<T> streams = tensor.streams<T>();
   if (!streams.dense) return;
   const std::uint64_t length = tensor.blocks.length(0);
-  const auto at = [](auto* pointer, std::uint64_t k) {
-    return pointer == nullptr ? nullptr : pointer + k;
-  };
   for (std::uint64_t k = 0; k < tensor.blocks.count(); ++k) {
     const std::span<const BlockSums> chunks(
         large_sums_.data() + tensor.large_chunk + k * chunks_of(length), chunks_of(length));
     large_moves<T>()[tensor.first_move + k] = large_block_move<T>(
-        block_steps<T>()[heads_[tensor.index].numbers], streams.base.block_from(k * length), length,
-        chunks, at(streams.base.v, k), at(streams.base.tap_v, k), at(streams.base.oracle, k));
+        block_steps<T>()[heads_[tensor.index].numbers], streams.base, k, length, chunks);
   }
 }
 
