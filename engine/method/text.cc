@@ -85,6 +85,14 @@ ordered_json tree_of(const Schedule& schedule) {
   return tree;
 }
 
+/// A text with all numbers is a method that was written down whole: among them are numbers that it
+/// does not read.
+bool is_whole(const json& tree) {
+  return !tree.contains(kNameKey) && std::ranges::all_of(kMethodFields, [&](const MethodField& of) {
+    return of.option == nullptr || tree.contains(of.field.key);
+  });
+}
+
 Method method_of(std::string_view function, const json& tree) {
   std::vector<std::string_view> known = {kNameKey};
   for (const auto& [field, option] : kMethodFields) known.push_back(field.key);
@@ -96,22 +104,19 @@ Method method_of(std::string_view function, const json& tree) {
     decode({function, kNameKey}, *found, named);
     method = method_by_name(named);
   }
-  // Next to a name, numbers are a caller's options: those the method does not read are refused.
+  const bool whole = is_whole(tree);
   MethodOptions options;
   for (const auto& [field, option] : kMethodFields) {
     const auto found = tree.find(field.key);
     if (found == tree.end()) continue;
     const Place place{function, field.key};
-    if (option && !named.empty()) {
+    if (option && !whole) {
       decode(place, *found, (options.*option).emplace());
     } else {
       field.read(place, *found, method);
     }
   }
-  if (!named.empty()) return resolve(function, named, std::move(method), options);
-  if (tree.contains("eps") != tree.contains("eps_root")) {
-    (tree.contains("eps") ? method.eps_root : method.eps) = 0;  // one alone: the other is off
-  }
+  if (!whole) return resolve(function, named, std::move(method), options);
   validate(method);
   return method;
 }

@@ -13,8 +13,10 @@ namespace bcos {
 BCOS_API std::string to_json(const Method& method);
 BCOS_API std::string to_toml(const Method& method);
 
-/// Reads either all keys of the form, or {"method": "bcosw_c", ...} with the keys to change.
-/// Throws on unknown keys (naming the nearest known one), wrong types and invalid methods.
+/// Reads all keys of the form, or some of them: those to change of {"method": "bcosw_c", ...}, or
+/// of Method's defaults. Throws on unknown keys (naming the nearest known one), wrong types and
+/// invalid methods; and on a number that the method does not read, unless all numbers are there, as
+/// in what to_json and to_toml write.
 BCOS_API Method method_from_json(std::string_view text);
 BCOS_API Method method_from_toml(std::string_view text);
 

@@ -52,6 +52,16 @@ void check_length(std::size_t received, std::size_t expected, std::string_view k
   }
 }
 
+/// The same with all numbers: a trace may hold some that its method does not read.
+Json with_all_numbers(const Json& config) {
+  if (config.contains("method")) return config;
+  Json whole = Json::parse(to_json(Method{}));
+  if (config.contains("eps")) whole["eps_root"] = 0;  // of the two, one alone turns the other off
+  if (config.contains("eps_root")) whole["eps"] = 0;
+  whole.update(config);
+  return whole;
+}
+
 Method method_of(Json config, const Json& file, const std::string& name) {
   static const Json kNone = Json::object();
   config.erase("grads");
@@ -63,7 +73,7 @@ Method method_of(Json config, const Json& file, const std::string& name) {
     }
   }
   try {
-    return method_from_json(config.dump());
+    return method_from_json(with_all_numbers(config).dump());
   } catch (const Error& error) {
     throw Error(error.code(), fmt::format("{} (case '{}')", error.what(), name));
   }

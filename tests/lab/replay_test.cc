@@ -34,6 +34,17 @@ TEST(Replay, ReplacesTheTraceThatWasThere) {
   EXPECT_EQ(replayed(given, {})["cases"][0]["trace"].size(), 1U);
 }
 
+TEST(Replay, IgnoresNumbersOfAConfigThatItsMethodDoesNotRead) {
+  const auto x_with = [](const char* config) {
+    Json given = file_with(0.25, 2.0);
+    given["cases"][0]["config"] = Json::parse(config);
+    given["cases"][0]["config"]["grads"] = "H";
+    return replayed(given, {})["cases"][0]["trace"][0]["x"];
+  };
+  EXPECT_EQ(x_with(R"({"beta_v": 0.5, "c": 7})"), x_with("{}"));
+  EXPECT_EQ(x_with(R"({"beta_v": 0.5, "eps": 1.0})"), x_with(R"({"eps": 1.0, "eps_root": 0})"));
+}
+
 TEST(Replay, RefusesNumbersThatJsonCannotHold) {
   EXPECT_EQ(
       error_of([] { replayed(file_with(1e300, 1e300), {}); }),

@@ -94,8 +94,28 @@ TEST(FullForm, TakesTheDefaultsForMissingKeys) {
   EXPECT_EQ(method_from_toml("estimator = 'ema_d'"), (Method{.estimator = Estimator::ema_d}));
 }
 
-TEST(FullForm, IgnoresNumbersTheMethodDoesNotRead) {
-  EXPECT_EQ(method_from_json(R"({"estimator": "cond_full", "beta_v": 0.5})").beta_v, 0.5);
+TEST(FullForm, KeepsNumbersTheMethodDoesNotReadWhereAllAreGiven) {
+  const Method method{.decay = Decay::none, .beta_v = 0.5, .lambda = 0.3, .c = 7};
+  EXPECT_EQ(method_from_json(to_json(method)), method);
+  EXPECT_EQ(method_from_toml(to_toml(method)), method);
+}
+
+TEST(FullForm, RefusesANumberTheMethodDoesNotReadWhereSomeAreGiven) {
+  EXPECT_EQ(json_refusal(R"({"estimator": "cond_full", "beta_v": 0.5})"),
+            "[method_from_json] expected no beta_v for this method, whose estimator cond_full does "
+            "not read it, but received 0.5");
+  EXPECT_EQ(toml_refusal("direction = 'gradient'\nestimator = 'instant'\nbeta = 0.8"),
+            "[method_from_toml] expected no beta for this method, whose direction gradient does "
+            "not read it, but received 0.8");
+  EXPECT_NE(json_refusal(R"({"lambda": 0.1})").find("expected no lambda"), std::string::npos);
+  EXPECT_NE(json_refusal(R"({"c": 2})").find("expected no c"), std::string::npos);
+  EXPECT_NE(json_refusal(R"({"estimator": "ema_d", "rule": "inv", "eps": 1e-8})").find("eps_root"),
+            std::string::npos);
+}
+
+TEST(FullForm, GivesTwoEstimatesOneSmoothingFactor) {
+  EXPECT_EQ(method_from_json(R"({"estimator": "ema_d", "rule": "two_est", "beta": 0.5})").beta_v,
+            0.5);
 }
 
 TEST(FullForm, SwitchesOffTheStabiliserThatIsNotGiven) {
