@@ -1,12 +1,6 @@
 // Blocks of many coordinates: sums in float64 over a block, then the step with the block's own
 // gamma. Included inside the namespace of each target.
 
-/// Rows are read by more streams than coordinates, and worse for what comes too early.
-template <class T>
-BCOS_INLINE void prefetch_lanes(T* stream, std::size_t i) {
-  prefetch_ahead<kLanes, 256>(stream, i);
-}
-
 /// Effective gradient, old states and direction of a vector of elements, in the working type.
 template <class D, bool kMomentum, bool kU, bool kPlain>
 class BlockInputs {
@@ -88,11 +82,12 @@ class SumStep {
         beta_(splat(FullTag<double>(), c.beta_wide)),
         a_(sums.a),
         b_(sums.b),
-        u_(sums.u) {}
+        u_(sums.u),
+        ahead_(tuning().rows_ahead) {}
 
   BCOS_INLINE void operator()(const Streams<T>& s, std::size_t i) {
-    prefetch_lanes(s.g, i);
-    if constexpr (kMomentum) prefetch_lanes(s.m, i);
+    prefetch_ahead<kLanes>(s.g, i, ahead_);
+    if constexpr (kMomentum) prefetch_ahead<kLanes>(s.m, i, ahead_);
     for (std::size_t j = 0; j < LaneSums::kVectors; ++j) {
       const auto value = inputs_.read(s, i + j * LaneSums::kVector);
       if constexpr (reads_m(kEstimate)) {
@@ -121,6 +116,7 @@ class SumStep {
   Inputs inputs_;
   Wide scale_, beta_;
   LaneSums a_, b_, u_;
+  std::size_t ahead_;
 };
 
 template <class T, class Step>
@@ -210,7 +206,7 @@ void add_squares(const T* g, std::size_t n, double scale, double (&lanes)[kLanes
   const auto wide_scale = splat(FullTag<double>(), scale);
   std::size_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
-    prefetch_ahead<kLanes, 1024>(g, i);
+    prefetch_ahead<kLanes>(g, i, 1024);
     for (std::size_t j = 0; j < LaneSums::kVectors; ++j) {
       sums.add_square(j, widen(load(D(), g + i + j * LaneSums::kVector)) * wide_scale);
     }

@@ -183,7 +183,8 @@ class PlainStep {
         eps_root_(splat(D(), c.eps_root)),
         v_low_(splat(D(), c.v_low)),
         v_high_(splat(D(), c.v_high)),
-        d_high_(splat(D(), c.d_high)) {}
+        d_high_(splat(D(), c.d_high)),
+        ahead_(tuning().ahead) {}
 
   /// Copies of the pointers: vector stores may alias anything that is still in memory.
   struct Memory {
@@ -194,10 +195,10 @@ class PlainStep {
   };
 
   BCOS_INLINE void prefetch(const Memory& at, std::size_t i) const {
-    prefetch_ahead<2 * kStride>(at.x, i);
-    prefetch_ahead<2 * kStride>(at.g, i);
-    if constexpr (kMomentum) prefetch_ahead<2 * kStride>(at.m, i);
-    if constexpr (keeps_v(kEstimate)) prefetch_ahead<2 * kStride>(at.v, i);
+    prefetch_ahead<2 * kStride>(at.x, i, ahead_);
+    prefetch_ahead<2 * kStride>(at.g, i, ahead_);
+    if constexpr (kMomentum) prefetch_ahead<2 * kStride>(at.m, i, ahead_);
+    if constexpr (keeps_v(kEstimate)) prefetch_ahead<2 * kStride>(at.v, i, ahead_);
   }
 
   /// Everything of a vector but its last steps, which only numbers in range may take.
@@ -240,6 +241,7 @@ class PlainStep {
  private:
   N factor_, keep_, alpha_, gamma_, beta_, fresh_, p_, q_, eps_, eps_root_, v_low_, v_high_,
       d_high_;
+  std::size_t ahead_;
 };
 
 /// Out of line, so that the rare step does not cost the plain one its registers.
@@ -276,7 +278,15 @@ BCOS_INLINE void walk_plain(const Coefficients<T>& c, const Streams<T>& s, std::
     i = run_plain<kSteady>(Plain(c), at, i, whole);
     if (i < whole) full_step<T, typename Plain::Full>(c, s, i, kPair);
   }
-  if (whole < n) full_step<T, typename Plain::Full>(c, s, whole, n - whole);
+  if (whole == n) return;
+  // 1 is in range, so that the filling does not send anything to the full step.
+  PaddedTail<T, kPair> tail(s.from(whole), n - whole, T{1});
+  const Streams<T>& t = tail.streams();
+  if (run_plain<false>(Plain(c), {t.x, t.g, t.m, t.v}, 0, kPair) == kPair) {
+    tail.put_back();
+  } else {
+    full_step<T, typename Plain::Full>(c, s, whole, n - whole);
+  }
 }
 
 template <class Plain, class T>

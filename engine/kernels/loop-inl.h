@@ -2,23 +2,23 @@
 // every element goes through the same code and nothing behind the end is touched. Included inside
 // the namespace of each target.
 
-/// Asks for the lines that kCount elements will need a little later, kAhead bytes from here.
+/// Asks for the lines that kCount elements will need a little later, `ahead` bytes from here.
 /// Several streams at once are more than the hardware follows by itself when each begins at random;
-/// what lies behind the end of an array is asked for in vain, and not touched. Farther ahead
-/// hinders processors that have as much under way as they can.
-template <std::size_t kCount, std::size_t kAhead = 512, class T>
-BCOS_INLINE void prefetch_ahead(T* stream, std::size_t i) {
-  const char* const place = reinterpret_cast<const char*>(stream + i) + kAhead;
+/// what lies behind the end of an array is asked for in vain, and not touched.
+template <std::size_t kCount, class T>
+BCOS_INLINE void prefetch_ahead(T* stream, std::size_t i, std::size_t ahead) {
+  const char* const place = reinterpret_cast<const char*>(stream + i) + ahead;
   for (std::size_t line = 0; line < kCount * sizeof(T); line += 64) {
     __builtin_prefetch(place + line, std::is_const_v<T> ? 0 : 1);
   }
 }
 
-/// A copy of up to L elements of every stream, zero behind the end.
+/// A copy of up to L elements of every stream, `filler` behind the end.
 template <class T, std::size_t L>
 class PaddedTail {
  public:
-  PaddedTail(const Streams<T>& source, std::size_t n) : source_(source), n_(n) {
+  PaddedTail(const Streams<T>& source, std::size_t n, T filler = 0)
+      : source_(source), n_(n), filler_(filler) {
     take(source.x, buffer_[0], padded_.x);
     take(source.m, buffer_[1], padded_.m);
     take(source.v, buffer_[2], padded_.v);
@@ -53,16 +53,18 @@ class PaddedTail {
   template <class P>
   void take(const T* from, T (&buffer)[L], P*& pointer) {
     if (from == nullptr) return;
-    for (std::size_t i = 0; i < L; ++i) buffer[i] = i < n_ ? from[i] : T{0};
+    std::fill(buffer, buffer + L, filler_);
+    std::memcpy(buffer, from, n_ * sizeof(T));
     pointer = buffer;
   }
   void give(const T* from, T* to) const {
     if (to == nullptr) return;
-    for (std::size_t i = 0; i < n_; ++i) to[i] = from[i];
+    std::memcpy(to, from, n_ * sizeof(T));
   }
 
   Streams<T> source_;
   std::size_t n_;
+  T filler_;
   Streams<T> padded_;
   T buffer_[10][L];
 };

@@ -9,6 +9,7 @@
 #include "engine/kernels/float_format.hpp"
 #include "engine/kernels/kernels.hpp"
 #include "engine/kernels/targets.hpp"
+#include "engine/kernels/tuning.hpp"
 
 #define BCOS_INLINE inline __attribute__((always_inline))
 #define BCOS_LAMBDA

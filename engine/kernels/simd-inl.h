@@ -19,6 +19,7 @@
 #include "engine/kernels/float_format.hpp"
 #include "engine/kernels/kernels.hpp"
 #include "engine/kernels/targets.hpp"
+#include "engine/kernels/tuning.hpp"
 
 #undef BCOS_INLINE
 #define BCOS_INLINE HWY_INLINE

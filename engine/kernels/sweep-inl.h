@@ -51,8 +51,9 @@ class MoveStep {
 template <class T, class Move>
 BCOS_INLINE void walk_moves(const Move& move, const Streams<T>& s, std::size_t n) {
   const std::size_t whole = n - n % kLanes;
+  const std::size_t ahead = tuning().rows_ahead;
   for (std::size_t i = 0; i < whole; i += kLanes) {
-    prefetch_lanes(s.x, i);
+    prefetch_ahead<kLanes>(s.x, i, ahead);
     move.lanes(s, i);
   }
   if (whole < n) walk_dense(move, s.from(whole), n - whole);
@@ -86,8 +87,9 @@ struct Sweeper {
                        const Move& move) const {
     Sum sum(c, 1.0, sums);
     const State state(c);
+    const std::size_t ahead = tuning().rows_ahead;
     for (std::size_t i = begin; i < end; i += kLanes) {
-      prefetch_lanes(s.x, block + i);
+      prefetch_ahead<kLanes>(s.x, block + i, ahead);
       sum(s, next + i);
       state(s, next + i);
       move.lanes(s, block + i);

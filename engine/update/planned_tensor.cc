@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "engine/error.hpp"
+#include "engine/kernels/tuning.hpp"
 
 namespace bcos {
 namespace {
@@ -42,12 +43,12 @@ TensorLayout checked_state(const TensorView& state, bool kept, const Parameter& 
   return layout;
 }
 
-/// Zen's first-level cache predicts its way from the low 28 bits of an address: two streams that
-/// agree in them evict each other at every access.
+/// Where the first-level cache predicts its way from the low 28 bits of an address, two streams
+/// that agree in them evict each other at every access.
 bool same_cache_sets(const void* a, const void* b) {
   constexpr std::uintptr_t kMask = (std::uintptr_t{1} << 28) - 1;
   constexpr std::uintptr_t kNear = 256;
-  if (a == nullptr || b == nullptr) return false;
+  if (a == nullptr || b == nullptr || !kernels::tuning().predicts_ways) return false;
   const std::uintptr_t distance =
       (reinterpret_cast<std::uintptr_t>(a) - reinterpret_cast<std::uintptr_t>(b)) & kMask;
   return distance < kNear || distance > kMask - kNear;
