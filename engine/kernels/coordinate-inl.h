@@ -183,8 +183,7 @@ class PlainStep {
         eps_root_(splat(D(), c.eps_root)),
         v_low_(splat(D(), c.v_low)),
         v_high_(splat(D(), c.v_high)),
-        d_high_(splat(D(), c.d_high)),
-        ahead_(tuning().ahead) {}
+        d_high_(splat(D(), c.d_high)) {}
 
   /// Copies of the pointers: vector stores may alias anything that is still in memory.
   struct Memory {
@@ -194,12 +193,29 @@ class PlainStep {
     T* v;
   };
 
-  BCOS_INLINE void prefetch(const Memory& at, std::size_t i) const {
-    prefetch_ahead<2 * kStride>(at.x, i, ahead_);
-    prefetch_ahead<2 * kStride>(at.g, i, ahead_);
-    if constexpr (kMomentum) prefetch_ahead<2 * kStride>(at.m, i, ahead_);
-    if constexpr (keeps_v(kEstimate)) prefetch_ahead<2 * kStride>(at.v, i, ahead_);
-  }
+  /// Where the same elements of the streams are that will be wanted soon.
+  class Soon {
+   public:
+    BCOS_INLINE Soon(const Streams<T>& s, std::size_t offset)
+        : x_(place(s.x, offset)),
+          g_(place(s.g, offset)),
+          m_(place(s.m, offset)),
+          v_(place(s.v, offset)) {}
+
+    BCOS_INLINE void prefetch_pair(std::size_t i) const {
+      const std::uintptr_t bytes = i * sizeof(T);
+      prefetch<2 * kStride, T>(x_ + bytes);
+      prefetch<2 * kStride, const T>(g_ + bytes);
+      if constexpr (kMomentum) prefetch<2 * kStride, T>(m_ + bytes);
+      if constexpr (keeps_v(kEstimate)) prefetch<2 * kStride, T>(v_ + bytes);
+    }
+
+   private:
+    static BCOS_INLINE std::uintptr_t place(const T* stream, std::size_t offset) {
+      return reinterpret_cast<std::uintptr_t>(stream) + offset * sizeof(T);
+    }
+    std::uintptr_t x_, g_, m_, v_;
+  };
 
   /// Everything of a vector but its last steps, which only numbers in range may take.
   struct Moment {
@@ -241,7 +257,6 @@ class PlainStep {
  private:
   N factor_, keep_, alpha_, gamma_, beta_, fresh_, p_, q_, eps_, eps_root_, v_low_, v_high_,
       d_high_;
-  std::size_t ahead_;
 };
 
 /// Out of line, so that the rare step does not cost the plain one its registers.
@@ -251,15 +266,19 @@ __attribute__((noinline)) void full_step(const Coefficients<T>& c, const Streams
   walk_dense(Step(c), s.from(i), n);
 }
 
+/// Nothing will be wanted soon, or it is there already.
+struct NothingSoon {
+  BCOS_INLINE void prefetch_pair(std::size_t) const {}
+};
+
 /// Steps pairs of vectors from i on, up to the first that needs the full step; says where that is.
-/// No calls inside: the coefficients stay in registers. kSteady: what lies ahead will be wanted
-/// soon.
-template <bool kSteady, class Plain>
+/// No calls inside: the coefficients stay in registers.
+template <class Plain, class Soon>
 BCOS_INLINE std::size_t run_plain(const Plain& plain, const typename Plain::Memory& at,
-                                  std::size_t i, std::size_t end) {
+                                  const Soon& soon, std::size_t i, std::size_t end) {
   constexpr std::size_t L = Plain::kStride;
   for (; i < end; i += 2 * L) {
-    if constexpr (kSteady) plain.prefetch(at, i);
+    soon.prefetch_pair(i);
     const auto first = plain.moment(at, i);
     const auto second = plain.moment(at, i + L);
     if (!plain.in_range(first, second)) break;
@@ -269,24 +288,53 @@ BCOS_INLINE std::size_t run_plain(const Plain& plain, const typename Plain::Memo
   return i;
 }
 
-template <class Plain, bool kSteady, class T>
-BCOS_INLINE void walk_plain(const Coefficients<T>& c, const Streams<T>& s, std::size_t n) {
+/// Elements [i, end), whole pairs of vectors.
+template <class Plain, class T, class Soon>
+BCOS_INLINE void walk_pairs(const Coefficients<T>& c, const Streams<T>& s, const Soon& soon,
+                            std::size_t i, std::size_t end) {
   constexpr std::size_t kPair = 2 * Plain::kStride;
   const typename Plain::Memory at{s.x, s.g, s.m, s.v};
-  const std::size_t whole = n - n % kPair;
-  for (std::size_t i = 0; i < whole; i += kPair) {
-    i = run_plain<kSteady>(Plain(c), at, i, whole);
-    if (i < whole) full_step<T, typename Plain::Full>(c, s, i, kPair);
+  for (; i < end; i += kPair) {
+    i = run_plain(Plain(c), at, soon, i, end);
+    if (i < end) full_step<T, typename Plain::Full>(c, s, i, kPair);
   }
-  if (whole == n) return;
+}
+
+/// Fewer elements than a pair of vectors, from i on.
+template <class Plain, class T>
+BCOS_INLINE void walk_rest(const Coefficients<T>& c, const Streams<T>& s, std::size_t i,
+                           std::size_t n) {
+  constexpr std::size_t kPair = 2 * Plain::kStride;
   // 1 is in range, so that the filling does not send anything to the full step.
-  PaddedTail<T, kPair> tail(s.from(whole), n - whole, T{1});
+  PaddedTail<T, kPair> tail(s.from(i), n - i, T{1});
   const Streams<T>& t = tail.streams();
-  if (run_plain<false>(Plain(c), {t.x, t.g, t.m, t.v}, 0, kPair) == kPair) {
+  if (run_plain(Plain(c), {t.x, t.g, t.m, t.v}, NothingSoon(), 0, kPair) == kPair) {
     tail.put_back();
   } else {
-    full_step<T, typename Plain::Full>(c, s, whole, n - whole);
+    full_step<T, typename Plain::Full>(c, s, i, n - i);
   }
+}
+
+template <class Plain, class T>
+BCOS_INLINE void walk_tile(const Coefficients<T>& c, const Streams<T>& s, std::size_t n) {
+  const std::size_t whole = n - n % (2 * Plain::kStride);
+  walk_pairs<Plain>(c, s, NothingSoon(), 0, whole);
+  if (whole < n) walk_rest<Plain>(c, s, whole, n);
+}
+
+/// What is asked for near the end is the beginning of the tensor that follows.
+template <class Plain, class T>
+BCOS_INLINE void walk_plain(const Coefficients<T>& c, const Streams<T>& s, std::size_t n) {
+  constexpr std::size_t kPair = 2 * Plain::kStride;
+  const std::size_t whole = n - n % kPair;
+  const std::size_t ahead = tuning().ahead / sizeof(T) / kPair * kPair;
+  const std::size_t turn = s.next == nullptr ? whole : whole - std::min(whole, ahead);
+  walk_pairs<Plain>(c, s, typename Plain::Soon(s, ahead), 0, turn);
+  if (turn < whole) {
+    const std::size_t back = std::size_t{0} - turn;  // unsigned: added to again from turn on
+    walk_pairs<Plain>(c, s, typename Plain::Soon(*s.next, back), turn, whole);
+  }
+  if (whole < n) walk_rest<Plain>(c, s, whole, n);
 }
 
 template <class Plain, class T>
@@ -294,9 +342,9 @@ void walk_plain_or_tiled(const Coefficients<T>& c, const Streams<T>& s, std::siz
   if (goes_through_tiles(c, s)) {
     walk_tiles(c, s, n,
                [&](const Coefficients<T>& coefficients, const Streams<T>& tile, std::size_t count)
-                   BCOS_LAMBDA { walk_plain<Plain, false>(coefficients, tile, count); });
+                   BCOS_LAMBDA { walk_tile<Plain>(coefficients, tile, count); });
   } else {
-    walk_plain<Plain, true>(c, s, n);
+    walk_plain<Plain>(c, s, n);
   }
 }
 

@@ -86,8 +86,9 @@ struct Streams {
   T* tap_d = nullptr;
   T* tap_v = nullptr;
   T* tap_update = nullptr;
-  bool tapped = false;  ///< any of the taps is there
-  bool tiled = false;   ///< states collide with x in the first-level cache: go through tiles
+  const Streams* next = nullptr;  ///< of the tensor that is stepped after this one, if it is known
+  bool tapped = false;            ///< any of the taps is there
+  bool tiled = false;  ///< states collide with x in the first-level cache: go through tiles
 
   Streams from(std::size_t i) const {
     Streams s = *this;

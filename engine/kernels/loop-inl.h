@@ -2,15 +2,19 @@
 // every element goes through the same code and nothing behind the end is touched. Included inside
 // the namespace of each target.
 
-/// Asks for the lines that kCount elements will need a little later, `ahead` bytes from here.
-/// Several streams at once are more than the hardware follows by itself when each begins at random;
-/// what lies behind the end of an array is asked for in vain, and not touched.
+/// Asks for the lines of kCount elements, which may lie anywhere: they are not touched. Several
+/// streams at once are more than the hardware follows by itself when each begins at random.
+template <std::size_t kCount, class T>
+BCOS_INLINE void prefetch(std::uintptr_t place) {
+  for (std::size_t line = 0; line < kCount * sizeof(T); line += 64) {
+    __builtin_prefetch(reinterpret_cast<const void*>(place + line), std::is_const_v<T> ? 0 : 1);
+  }
+}
+
+/// What kCount elements will need a little later, `ahead` bytes from here.
 template <std::size_t kCount, class T>
 BCOS_INLINE void prefetch_ahead(T* stream, std::size_t i, std::size_t ahead) {
-  const char* const place = reinterpret_cast<const char*>(stream + i) + ahead;
-  for (std::size_t line = 0; line < kCount * sizeof(T); line += 64) {
-    __builtin_prefetch(place + line, std::is_const_v<T> ? 0 : 1);
-  }
+  prefetch<kCount, T>(reinterpret_cast<std::uintptr_t>(stream + i) + ahead);
 }
 
 /// A copy of up to L elements of every stream, `filler` behind the end.

@@ -116,14 +116,15 @@ void Plan::Impl::step(const Piece& piece) {
 template <class T>
 void Plan::Impl::step_ordinary(const TensorHead& head, const Piece& piece) {
   const BlockStep<T>& step = block_steps<T>()[head.numbers];
-  kernels::Streams<T> s;
-  s.x = static_cast<T*>(head.x);
-  s.g = static_cast<const T*>(head.g);
-  s.m = static_cast<T*>(head.m);
-  s.v = static_cast<T*>(head.v);
-  s.u = static_cast<T*>(head.u);
-  step.kernels->coordinate[step.recipe.index()](step.coefficients, s.from(piece.begin),
-                                                piece.end - piece.begin);
+  kernels::Streams<T> s = head.streams<T>().from(piece.begin);
+  kernels::Streams<T> next;
+  if (piece.tensor + 1 < heads_.size() && heads_[piece.tensor + 1].in_step) {
+    next = heads_[piece.tensor + 1].streams<T>();
+    const std::uint64_t n = piece.end - piece.begin;
+    const bool behind = next.x == s.x + n && next.g == s.g + n;  // asked for anyway
+    if (!behind) s.next = &next;
+  }
+  step.kernels->coordinate[step.recipe.index()](step.coefficients, s, piece.end - piece.begin);
 }
 
 template <class T>

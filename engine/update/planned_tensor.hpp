@@ -27,6 +27,17 @@ struct alignas(64) TensorHead {
   bool plain = false;     ///< coordinates in dense memory, states apart from x
   bool in_step = false;   ///< has a gradient in the step at hand
   bool ordinary = false;  ///< plain, and nothing about its gradient is special
+
+  template <class T>
+  kernels::Streams<T> streams() const {
+    kernels::Streams<T> s;
+    s.x = static_cast<T*>(x);
+    s.g = static_cast<const T*>(g);
+    s.m = static_cast<T*>(m);
+    s.v = static_cast<T*>(v);
+    s.u = static_cast<T*>(u);
+    return s;
+  }
 };
 
 /// The rest of a parameter as a plan keeps it, and what it gets in the step at hand.

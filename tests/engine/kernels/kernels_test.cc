@@ -78,10 +78,16 @@ struct Inputs {
   }
 };
 
+/// How a kernel walks over memory, which changes nothing.
+struct Way {
+  bool tiled = false;
+  bool followed = false;  ///< by another tensor
+};
+
 /// Runs a kernel on copies of the inputs at the end of their page, `shift` elements in; gives back
 /// everything it may have written.
 template <class T, class Run>
-std::vector<T> written(const Inputs<T>& inputs, std::size_t shift, bool tapped, bool tiled,
+std::vector<T> written(const Inputs<T>& inputs, std::size_t shift, bool tapped, Way way,
                        const Run& run) {
   const std::size_t n = inputs.streams[0].size();
   std::vector<std::unique_ptr<GuardedArray<T>>> arrays;
@@ -105,7 +111,9 @@ std::vector<T> written(const Inputs<T>& inputs, std::size_t shift, bool tapped, 
     s.tap_update = arrays[9]->data();
   }
   s.tapped = tapped;
-  s.tiled = tiled;
+  s.tiled = way.tiled;
+  const Streams<T> next = s;
+  if (way.followed) s.next = &next;
   run(s, n);
   std::vector<T> all;
   for (const auto& array : arrays) {
@@ -122,7 +130,7 @@ using LaneTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(EveryKernel, LaneTypes);
 
 template <class T>
-void check_coordinate_kernels(std::size_t first, std::size_t last, bool tiled) {
+void check_coordinate_kernels(std::size_t first, std::size_t last, Way way) {
   const Kernels<T>& scalar = kernels_of<T>(Target::scalar);
   for (const Target target : available_targets()) {
     const Kernels<T>& kernels = kernels_of<T>(target);
@@ -133,13 +141,13 @@ void check_coordinate_kernels(std::size_t first, std::size_t last, bool tiled) {
         for (std::size_t n = first; n <= last; ++n) {
           const Inputs<T> inputs(n, given.range, recipe * 1000 + n);
           for (const bool tapped : {false, true}) {
-            const auto run = [&](const Kernels<T>& which, std::size_t shift, bool in_tiles) {
-              return written(inputs, shift, tapped, in_tiles,
+            const auto run = [&](const Kernels<T>& which, std::size_t shift, Way its_way) {
+              return written(inputs, shift, tapped, its_way,
                              [&](const Streams<T>& s, std::size_t k) {
                                which.coordinate[recipe](given.c, s, k);
                              });
             };
-            ASSERT_TRUE(same_bits(run(scalar, 0, false), run(kernels, n % kMisalignments, tiled)))
+            ASSERT_TRUE(same_bits(run(scalar, 0, {}), run(kernels, n % kMisalignments, way)))
                 << name(target) << ", recipe " << recipe << ", n " << n << ", " << given.what;
           }
         }
@@ -149,13 +157,19 @@ void check_coordinate_kernels(std::size_t first, std::size_t last, bool tiled) {
 }
 
 TYPED_TEST(EveryKernel, GivesTheBitsOfTheScalarOneAtEveryLength) {
-  check_coordinate_kernels<TypeParam>(0, kTwoVectors + 1, false);
+  check_coordinate_kernels<TypeParam>(0, kTwoVectors + 1, {});
 }
 
 TYPED_TEST(EveryKernel, GivesTheSameBitsThroughTiles) {
-  check_coordinate_kernels<TypeParam>(0, 2, true);
-  check_coordinate_kernels<TypeParam>(kTwoVectors - 1, kTwoVectors + 1, true);
-  check_coordinate_kernels<TypeParam>(1030, 1031, true);
+  check_coordinate_kernels<TypeParam>(0, 2, {.tiled = true});
+  check_coordinate_kernels<TypeParam>(kTwoVectors - 1, kTwoVectors + 1, {.tiled = true});
+  check_coordinate_kernels<TypeParam>(1030, 1031, {.tiled = true});
+}
+
+TYPED_TEST(EveryKernel, GivesTheSameBitsBeforeAnotherTensor) {
+  check_coordinate_kernels<TypeParam>(0, 2, {.followed = true});
+  check_coordinate_kernels<TypeParam>(kTwoVectors - 1, kTwoVectors + 1, {.followed = true});
+  check_coordinate_kernels<TypeParam>(1030, 1031, {.followed = true});
 }
 
 TYPED_TEST(EveryKernel, SumsAndAppliesBlocksWithTheBitsOfTheScalarOne) {
@@ -170,7 +184,7 @@ TYPED_TEST(EveryKernel, SumsAndAppliesBlocksWithTheBitsOfTheScalarOne) {
           if (kernels.add_sums[recipe] == nullptr) continue;
           const auto sums = [&](const Kernels<T>& which) {
             Sums total;
-            written(inputs, 0, false, false, [&](const Streams<T>& s, std::size_t k) {
+            written(inputs, 0, false, {}, [&](const Streams<T>& s, std::size_t k) {
               which.add_sums[recipe](given.c, s, k, 1.0, total);
               which.add_sums[recipe](given.c, s, k, 0.25, total);
             });
@@ -183,7 +197,7 @@ TYPED_TEST(EveryKernel, SumsAndAppliesBlocksWithTheBitsOfTheScalarOne) {
           for (const bool with_u : {false, true}) {
             for (const bool tapped : {false, true}) {
               const auto apply = [&](const Kernels<T>& which, bool tiled) {
-                return written(inputs, n % kMisalignments, tapped, tiled,
+                return written(inputs, n % kMisalignments, tapped, Way{.tiled = tiled},
                                [&](const Streams<T>& s, std::size_t k) {
                                  which.apply[momentum][with_u](given.c, s.block_from(0), k, T(0.37),
                                                                T(tapped ? 4 : 1));
@@ -216,7 +230,7 @@ struct Stepped {
 template <class T, class Run>
 Stepped<T> stepped(const Inputs<T>& inputs, std::size_t misalignment, const Run& run) {
   Stepped<T> result;
-  result.memory = written(inputs, misalignment, false, false,
+  result.memory = written(inputs, misalignment, false, {},
                           [&](const Streams<T>& s, std::size_t) { run(s, result.sums); });
   return result;
 }
@@ -318,7 +332,7 @@ TYPED_TEST(EveryKernel, GivesTheSameBitsOnTheScaledPathWherePlainSquaresAreInRan
       const std::size_t recipe = Recipe{true, estimate, StepRule::sqrt}.index();
       const Inputs<T> inputs(n, 10, static_cast<std::uint64_t>(estimate));
       const auto run = [&](const Coefficients<T>& c) {
-        return written(inputs, 0, false, false, [&](const Streams<T>& s, std::size_t k) {
+        return written(inputs, 0, false, {}, [&](const Streams<T>& s, std::size_t k) {
           kernels_of<T>(Target::scalar).coordinate[recipe](c, s, k);
         });
       };
