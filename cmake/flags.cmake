@@ -6,6 +6,11 @@ target_compile_options(bcos_flags INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(bcos_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
+# Precompiled headers without the time they were made at, so that a compiler cache knows them again.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  target_compile_options(bcos_flags INTERFACE
+    "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
+endif()
 if(BCOS_SANITIZE)
   target_compile_options(bcos_flags INTERFACE
     -fsanitize=${BCOS_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

@@ -10,6 +10,8 @@ with_ccache() {
     export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
     # A second clone, or a worktree, finds what the first has compiled.
     export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+    # What precompiled headers ask for.
+    export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
   fi
 }
 

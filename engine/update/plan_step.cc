@@ -118,7 +118,8 @@ void Plan::Impl::step_ordinary(const TensorHead& head, const Piece& piece) {
   const BlockStep<T>& step = block_steps<T>()[head.numbers];
   kernels::Streams<T> s = head.streams<T>().from(piece.begin);
   kernels::Streams<T> next;
-  if (piece.tensor + 1 < heads_.size() && heads_[piece.tensor + 1].in_step) {
+  const bool last = piece.end < head.n || piece.tensor + 1 == heads_.size();
+  if (!last && heads_[piece.tensor + 1].in_step) {
     next = heads_[piece.tensor + 1].streams<T>();
     const std::uint64_t n = piece.end - piece.begin;
     const bool behind = next.x == s.x + n && next.g == s.g + n;  // asked for anyway
