@@ -8,7 +8,7 @@
 
 #include "bcos/tensor.hpp"
 #include "engine/error.hpp"
-#include "engine/nearest.hpp"
+#include "engine/suggestion.hpp"
 
 namespace bcos {
 namespace {
@@ -143,8 +143,8 @@ Blocks blocks_from_name(std::string_view name) {
   }
   constexpr std::array<std::string_view, 5> known = {"coordinate", "tensor", "row", "column",
                                                      "heads:N"};
-  throw fail("blocks_from_name", "expected {} but received '{}'; did you mean '{}'?",
-             fmt::join(known, ", "), name, nearest(name, known));
+  throw fail("blocks_from_name", "expected {} but received '{}'{}", fmt::join(known, ", "), name,
+             suggestion(name, known));
 }
 
 }  // namespace bcos

@@ -63,8 +63,8 @@ std::size_t decode_name(const Place& place, const json& value,
   const auto& given = value.get_ref<const std::string&>();
   const auto found = std::ranges::find(names, given);
   if (found == names.end()) {
-    throw fail(place.function, "expected {} as {} but received {}; did you mean '{}'?", place.key,
-               expected, shown(value), nearest(given, names));
+    throw fail(place.function, "expected {} as {} but received {}{}", place.key, expected,
+               shown(value), suggestion(given, names));
   }
   return static_cast<std::size_t>(found - names.begin());
 }
@@ -73,8 +73,8 @@ void check_keys(std::string_view function, const json& tree,
                 std::span<const std::string_view> known) {
   for (const auto& [key, value] : tree.items()) {
     if (std::ranges::find(known, key) != known.end()) continue;
-    throw fail(function, "expected a known key but received {}; did you mean '{}'?", shown(key),
-               nearest(key, known));
+    throw fail(function, "expected a known key but received {}{}", shown(key),
+               suggestion(key, known));
   }
 }
 

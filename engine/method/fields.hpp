@@ -12,7 +12,7 @@
 #include "engine/error.hpp"
 #include "engine/method/names.hpp"
 #include "engine/method/tree.hpp"
-#include "engine/nearest.hpp"
+#include "engine/suggestion.hpp"
 
 /// A struct as a list of fields: one table for reading and writing, JSON and TOML.
 namespace bcos {

@@ -4,7 +4,7 @@
 
 #include "bcos/methods.hpp"
 #include "engine/error.hpp"
-#include "engine/nearest.hpp"
+#include "engine/suggestion.hpp"
 
 namespace bcos {
 namespace {
@@ -62,8 +62,8 @@ Method method_by_name(std::string_view name) {
   }
   std::array<std::string_view, kMethods.size()> known;
   std::ranges::transform(kMethods, known.begin(), &NamedMethod::id);
-  throw fail("method_by_name", "expected the id of a method but received '{}'; did you mean '{}'?",
-             name, nearest(id, known));
+  throw fail("method_by_name", "expected the id of a method but received '{}'{}", name,
+             suggestion(id, known));
 }
 
 std::string name_of(const Method& method) {

@@ -8,9 +8,9 @@
 #include "bcos/text.hpp"
 #include "engine/error.hpp"
 #include "engine/make_room.hpp"
-#include "engine/nearest.hpp"
 #include "engine/optimizer/optimizer_impl.hpp"
 #include "engine/safetensors/layout.hpp"
+#include "engine/suggestion.hpp"
 #include "engine/update/check_max_norm.hpp"
 #include "engine/update/tensor_layout.hpp"
 
@@ -153,8 +153,8 @@ ParameterId Optimizer::Impl::find(std::string_view name) const {
   std::vector<std::string_view> known;
   known.reserve(parameters_.size());
   for (const OwnedParameter& parameter : parameters_) known.emplace_back(parameter.name);
-  throw fail("find", "expected a known parameter but received '{}': did you mean '{}'?", name,
-             nearest(name, known));
+  throw fail("find", "expected a known parameter but received '{}'{}", name,
+             suggestion(name, known));
 }
 
 ParameterState Optimizer::Impl::state(ParameterId id) const {

@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "bcos/executor.hpp"
-#include "engine/nearest.hpp"
+#include "engine/suggestion.hpp"
 #include "lab/cli/usage.hpp"
 
 namespace bcos::lab {
@@ -102,14 +102,14 @@ CLI::Option* add_whole(CLI::App& app, const std::string& name, std::optional<std
 CLI::Option* add_choice(CLI::App& app, const std::string& name, std::string& out,
                         std::vector<std::string_view> choices, const std::string& help) {
   const std::string kind = fmt::format("{}", fmt::join(choices, "|"));
-  return add_value(
-      app, name, kind, help, [&app, name, &out, choices, kind](const std::string& text) {
-        if (std::ranges::find(choices, text) == choices.end()) {
-          throw misuse(app.get_name(), "expected {} as {} but received '{}'; did you mean '{}'?",
-                       name, kind, text, nearest(text, choices));
-        }
-        out = text;
-      });
+  return add_value(app, name, kind, help,
+                   [&app, name, &out, choices, kind](const std::string& text) {
+                     if (std::ranges::find(choices, text) == choices.end()) {
+                       throw misuse(app.get_name(), "expected {} as {} but received '{}'{}", name,
+                                    kind, text, suggestion(text, choices));
+                     }
+                     out = text;
+                   });
 }
 
 CLI::Option* add_dtype(CLI::App& app, std::optional<DType>& out, const std::string& usual) {

@@ -5,7 +5,7 @@
 
 #include "bcos/executor.hpp"
 #include "bcos/version.h"
-#include "engine/nearest.hpp"
+#include "engine/suggestion.hpp"
 #include "lab/cli/options.hpp"
 #include "lab/cli/output.hpp"
 #include "lab/cli/usage.hpp"
@@ -30,9 +30,9 @@ Example:
   bcos help schedule          options of a command, with examples
 )";
 
-std::string nearest_of(const std::string& word, const std::vector<std::string>& known) {
+std::string suggestion_of(const std::string& word, const std::vector<std::string>& known) {
   const std::vector<std::string_view> views(known.begin(), known.end());
-  return nearest(word, views);
+  return suggestion(word, views);
 }
 
 std::vector<std::string> option_names(const CLI::App& app) {
@@ -51,12 +51,12 @@ void refuse_extras(const CLI::App& app, const std::vector<std::string>& commands
   const std::string& extra = extras.front();
   if (extra.size() > 1 && extra.starts_with('-')) {
     const std::string option = extra.substr(0, extra.find('='));
-    throw misuse(app.get_name(), "expected a known option but received '{}'; did you mean '{}'?",
-                 option, nearest_of(option, option_names(app)));
+    throw misuse(app.get_name(), "expected a known option but received '{}'{}", option,
+                 suggestion_of(option, option_names(app)));
   }
   if (!commands.empty()) {
-    throw misuse(app.get_name(), "expected a command but received '{}'; did you mean '{}'?", extra,
-                 nearest_of(extra, commands));
+    throw misuse(app.get_name(), "expected a command but received '{}'{}", extra,
+                 suggestion_of(extra, commands));
   }
   throw misuse(app.get_name(), "expected no further argument but received '{}'", extra);
 }
@@ -135,8 +135,8 @@ std::vector<std::string> Program::command_names() const {
 std::string Program::help_of(const std::string& name) const {
   if (name.empty()) return help_text(app_, "bcos", 12);
   if (!runs_.contains(name)) {
-    throw misuse("help", "expected a command but received '{}'; did you mean '{}'?", name,
-                 nearest_of(name, command_names()));
+    throw misuse("help", "expected a command but received '{}'{}", name,
+                 suggestion_of(name, command_names()));
   }
   const CLI::App* app = &app_;
   for (const std::string& word : split(name, ' ')) app = app->get_subcommand(word);

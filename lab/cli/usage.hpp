@@ -19,6 +19,7 @@ UsageError misuse(std::string_view command, fmt::format_string<Args...> format, 
 }
 
 /// What `action` returns; errors of the engine in it are the user's, for they come from options.
+/// Not so files that cannot be read.
 template <class Action>
 auto as_usage(Action action) {
   try {
@@ -26,6 +27,7 @@ auto as_usage(Action action) {
   } catch (const UsageError&) {
     throw;
   } catch (const Error& error) {
+    if (error.code() == ErrorCode::io) throw;
     throw UsageError(error.what());
   }
 }

@@ -105,14 +105,16 @@ CellTimes measure(const Cell& cell, const Options& options) {
           step.bytes_per_parameter()};
 }
 
-void print_machine() {
+/// Before all that takes time: a file that cannot be written is found now.
+void begin(const Options& options) {
+  if (!options.json.empty()) write_text(options.json, "");
   print("{}\n\n", machine_line());
   flush_out();
 }
 
 void bench_steps(const Options& options) {
   const std::vector<Cell> cells = cells_of(options);
-  print_machine();
+  begin(options);
   Table table({{"method"},
                {"layout"},
                {"n", Align::right},
@@ -161,7 +163,7 @@ std::vector<Goal> chosen_goals(const Options& options) {
 
 void bench_goals(const Options& options) {
   const std::vector<Goal> goals = chosen_goals(options);
-  print_machine();
+  begin(options);
   const int processes = static_cast<int>(options.processes.value_or(options.quick ? 1 : 5));
   const int pairs = options.quick ? 9 : 31;
   Table table({{"what"}, {"measured", Align::right}, {"to reach", Align::right}, {""}});

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "engine/error.hpp"
-#include "engine/nearest.hpp"
+#include "engine/suggestion.hpp"
 
 namespace bcos::theory {
 namespace {
@@ -35,8 +35,8 @@ const Claim& claim_by_id(const std::string& id, std::span<const std::string_view
     known.push_back(claim.id);
   }
   known.insert(known.end(), others.begin(), others.end());
-  throw fail("theory", "expected a claim in T1..T20 but received '{}'; did you mean '{}'?", id,
-             nearest(id, known));
+  throw fail("theory", "expected a claim in T1..T20 but received '{}'{}", id,
+             suggestion(id, known));
 }
 
 }  // namespace bcos::theory

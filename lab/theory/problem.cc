@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "engine/error.hpp"
-#include "engine/nearest.hpp"
+#include "engine/suggestion.hpp"
 
 namespace bcos::theory {
 namespace {
@@ -29,8 +29,7 @@ const NamedProblem& problem_by_id(const std::string& id) {
     if (problem.id == id) return problem;
     ids.push_back(problem.id);
   }
-  throw fail("theory", "expected a problem but received '{}'; did you mean '{}'?", id,
-             nearest(id, ids));
+  throw fail("theory", "expected a problem but received '{}'{}", id, suggestion(id, ids));
 }
 
 void known_moments(const Problem& problem, ConstSpan x, Span mean, Span second) {

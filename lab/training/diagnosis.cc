@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "engine/nearest.hpp"
+#include "engine/suggestion.hpp"
 #include "lab/cli/options.hpp"
 #include "lab/cli/usage.hpp"
 
@@ -144,8 +144,8 @@ std::vector<std::string> diagnoses_of(const Settings& settings) {
     if (std::ranges::find(kKnown, word) == std::end(kKnown)) {
       throw misuse("train",
                    "expected diagnose as aiming, signal or both with a comma between but "
-                   "received '{}'; did you mean '{}'?",
-                   word, nearest(word, kKnown));
+                   "received '{}'{}",
+                   word, suggestion(word, kKnown));
     }
   }
   std::ranges::sort(words);

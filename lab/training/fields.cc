@@ -1,6 +1,6 @@
 #include <array>
 
-#include "engine/nearest.hpp"
+#include "engine/suggestion.hpp"
 #include "lab/cli/usage.hpp"
 #include "lab/training/settings.hpp"
 
@@ -124,8 +124,8 @@ const Field& field_of(std::string_view key) {
     if (field.key == wanted) return field;
     known.push_back(field.key);
   }
-  throw misuse("train", "expected a known setting but received '{}'; did you mean '{}'?", key,
-               nearest(wanted, known));
+  throw misuse("train", "expected a known setting but received '{}'{}", key,
+               suggestion(wanted, known));
 }
 
 }  // namespace bcos::lab

@@ -1,6 +1,6 @@
 #include "lab/training/presets.hpp"
 
-#include "engine/nearest.hpp"
+#include "engine/suggestion.hpp"
 #include "lab/cli/usage.hpp"
 
 namespace bcos::lab {
@@ -135,8 +135,8 @@ const Preset& preset_of(std::string_view name) {
     if (preset.name == name) return preset;
     known.push_back(preset.name);
   }
-  throw misuse("train", "expected a known preset but received '{}'; did you mean '{}'?", name,
-               nearest(name, known));
+  throw misuse("train", "expected a known preset but received '{}'{}", name,
+               suggestion(name, known));
 }
 
 }  // namespace bcos::lab

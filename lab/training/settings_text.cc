@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/nearest.hpp"
+#include "engine/suggestion.hpp"
 #include "lab/cli/options.hpp"
 #include "lab/cli/usage.hpp"
 #include "lab/training/settings.hpp"
@@ -89,8 +89,8 @@ std::string flag_text(const toml::node& node, const Field& field) {
 
 void set_field(Settings& settings, const Field& field, const std::string& text) {
   if (!field.choices.empty() && std::ranges::find(field.choices, text) == field.choices.end()) {
-    throw misuse(kWhere, "expected {} as {} but received '{}'; did you mean '{}'?", field.key,
-                 kind_of(field), text, nearest(text, field.choices));
+    throw misuse(kWhere, "expected {} as {} but received '{}'{}", field.key, kind_of(field), text,
+                 suggestion(text, field.choices));
   }
   const auto given = [&](auto value) {
     if (!value) throw wrong(field, text);

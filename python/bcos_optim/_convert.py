@@ -98,6 +98,9 @@ def _momentum_of(optimizer: Optimizer, group: dict[str, Any], p: Tensor) -> Tens
             )
         return None
     if momentum is state.get("momentum_buffer"):
+        dampening = group.get("dampening", 0)
+        if dampening == 1:
+            raise ValueError("SGD with dampening=1 keeps no average of gradients to go on from")
         # torch's SGD sums gradients where BCOS averages them.
-        return momentum * ((1 - group["momentum"]) / (1 - group.get("dampening", 0)))
+        return momentum * ((1 - group["momentum"]) / (1 - dampening))
     return momentum

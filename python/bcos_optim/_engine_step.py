@@ -55,6 +55,7 @@ class EngineStep:
         for name in ("step", "m", "v"):
             having = [state for state in states if name in state]
             self._kept.append((name, having, [state[name] for state in having]))
+        self._empty = [i for i, p in enumerate(self._params) if p.numel() == 0]
         self._single = [i for i, p in enumerate(self._params) if p.numel() == 1]
         self._surveyor = self._make_surveyor()
         self._survey = self._surveyor.look(counting=False) if self._surveyor else None
@@ -133,6 +134,10 @@ class EngineStep:
         if counted < len(gradients) and not report.skipped:
             rest = zip(self._params[counted:], gradients[counted:], strict=True)
             count_writes([p for p, g in rest if g is not None])
+        if not report.skipped:
+            for i in self._empty:  # the engine cannot tell an empty gradient from none
+                if gradients[i] is None:
+                    self._counters[i] -= 1
         drop(gradients)
         return report
 

@@ -136,6 +136,8 @@ class BCOS(Stepping):
             guard=guard,
             **options,
         )
+        if beta != 0.9:
+            _check_beta_is_read(mode)
         checked_options(defaults)
         #: What the engine's last step did; None before the first.
         self.last_report: Report | None = None
@@ -227,13 +229,18 @@ class BCOS(Stepping):
         self._engine_steps.clear()
 
 
+def _check_beta_is_read(mode: str) -> None:
+    if mode in ("sgd", "sign_sgd"):
+        raise ValueError(f"Invalid beta: mode {mode!r} has no momentum and does not read it")
+
+
 def optimizer(name: str, params: Iterable[Any], lr: float | Tensor = 5e-4, **options: Any) -> BCOS:
     """A named method (``bcos methods`` lists them), for instance ``"bcosw_c"`` or
     ``"bcosw_c@paper"``. Options are those of :class:`BCOS` and win over the method's own.
     """
     own = options_of(name)
-    if own["mode"] in ("sgd", "sign_sgd") and {"beta", "betas"} & options.keys():
-        raise ValueError(f"Invalid beta: {name} has no momentum")
+    if {"beta", "betas"} & options.keys():
+        _check_beta_is_read(own["mode"])
     return BCOS(params, lr, **{**own, **translated(options)})
 
 

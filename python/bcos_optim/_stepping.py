@@ -22,6 +22,7 @@ from ._native import Report
 from ._tensors import (
     check_gradient,
     is_dtensor,
+    is_fake,
     placed_like,
     plain_shape,
     state_like,
@@ -53,7 +54,7 @@ class Stepping(Optimizer):
             for name, p in zip(self._names(group), group["params"], strict=True):
                 check_gradient(p, name)
                 if p.grad is not None and "step" in self.state.get(p, {}):
-                    self._check_state(self.state[p], method, name)
+                    self._check_state(p, self.state[p], method, name)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """One step; returns what ``closure`` returned. ``last_report`` says what the engine did."""
@@ -132,6 +133,8 @@ class Stepping(Optimizer):
             return False
         if not is_dtensor(p) and (p.is_neg() or p.is_conj()):
             return False  # a view that is read with another sign
+        if is_fake(p):
+            return False
         return fits and _native.library() is not None
 
     def _repeat_in_engine(self, grad_scale: float) -> bool:
@@ -215,7 +218,7 @@ class Stepping(Optimizer):
             lr=group["lr"],
             factor=factor,
             foreach=foreach,
-            on_device=compiling or group["capturable"],
+            on_device=compiling or group["capturable"] or any(map(is_fake, params)),
             rounded=self._rounded,
             go=go,
         ).run(entries)
@@ -240,7 +243,7 @@ class Stepping(Optimizer):
             state = self._state_of(p, group)
             if chosen is None:  # nobody has looked yet
                 check_gradient(p, names[i])
-                self._check_state(state, method, names[i])
+                self._check_state(p, state, method, names[i])
             if self._only_makes_state(group, p, state):
                 continue
             params.append(p)
@@ -257,6 +260,8 @@ class Stepping(Optimizer):
         lr = group["lr"]
         elsewhere = isinstance(lr, Tensor) and lr.device.type != "cpu"
         if torch.compiler.is_compiling() or group["differentiable"] or p.is_meta or elsewhere:
+            return False
+        if is_fake(p):
             return False
         return float(lr) == 0 and int(state["step"]) == 0 and not bool(p.grad.any())
 
@@ -280,11 +285,16 @@ class Stepping(Optimizer):
         return state
 
     @staticmethod
-    def _check_state(state: dict[str, Any], method: Method, name: str) -> None:
+    def _check_state(p: Tensor, state: dict[str, Any], method: Method, name: str) -> None:
         if method.momentum != ("m" in state) or method.keeps_v != ("v" in state):
             raise ValueError(
                 f"Invalid mode: the state of parameter {name} is of another one; make a new "
                 "optimizer"
+            )
+        if "m" in state and state["m"].dtype != working_dtype(p.dtype):
+            raise ValueError(
+                f"Invalid parameter {name}: it is {p.dtype} now but its state is "
+                f"{state['m'].dtype}; make a new optimizer after changing the model's type"
             )
 
     def _factor(self, grad_scale: float, limits: tuple[str, float | None]) -> float | None:

@@ -1,10 +1,10 @@
-"""Looks at all tensors of a step in one pass, if torch has DLPack's exchange table."""
+"""Looks at all tensors of a step in one pass, if torch is built as expected."""
 
 from __future__ import annotations
 
 import ctypes
 import struct
-from ctypes import POINTER, byref, c_char_p, c_ssize_t, c_uint32, c_void_p, py_object
+from ctypes import POINTER, byref, c_ssize_t, c_uint32, c_void_p, py_object
 from dataclasses import dataclass
 from functools import cache
 from typing import BinaryIO
@@ -16,22 +16,17 @@ from ._same import helper
 
 _WORDS = 3
 _DATA_WORD = 0
-_DLPACK_MAJOR = 1
 #: Writes are counted this many tensors at a time, while they are at hand.
 _CHUNK = 64
 
 
-class _ExchangeTable(ctypes.Structure):
-    _fields_ = [
-        ("major", c_uint32),
-        ("minor", c_uint32),
-        ("older", c_void_p),
-        ("allocate", c_void_p),
-        ("managed_tensor_of", c_void_p),
-        ("object_of", c_void_p),
-        ("tensor_of", c_void_p),
-        ("stream", c_void_p),
-    ]
+class _TorchFunctions(ctypes.Structure):
+    """Of torch's stable C interface."""
+
+    _fields_ = [(name, c_void_p) for name in ("data", "elements", "type", "device", "dense")]
+
+
+_NAMES = ("get_data_ptr", "get_numel", "get_dtype", "get_device_type", "is_contiguous")
 
 
 class _Parts(ctypes.Structure):
@@ -43,25 +38,22 @@ class _Parts(ctypes.Structure):
 
 
 @cache
-def _reader() -> tuple[ctypes.PyDLL, int] | None:
-    """The library's pass and torch's function for one tensor; None where one of them is missing."""
-    lib = helper()
-    capsule = getattr(Tensor, "__dlpack_c_exchange_api__", None)
-    if lib is None or capsule is None:
+def _reader() -> tuple[ctypes.PyDLL, _TorchFunctions, _Parts] | None:
+    """The library's pass and what it reads tensors with; None where something is missing."""
+    lib, parts = helper(), _parts()
+    if lib is None or parts is None:
         return None
     try:
         seen = [c_void_p, c_ssize_t, c_ssize_t]
-        asked = [py_object, py_object, py_object, py_object]
-        found = [c_void_p, POINTER(c_ssize_t)]
-        lib.bcos_survey.argtypes = [*seen, *asked, c_void_p, POINTER(_Parts), *found]
+        asked = [py_object] * 5
+        through = [POINTER(_TorchFunctions), POINTER(_Parts)]
+        lib.bcos_survey.argtypes = [*seen, *asked, *through, c_void_p, POINTER(c_ssize_t)]
         lib.bcos_survey.restype = py_object
-        pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
-        pointer_of.argtypes, pointer_of.restype = [py_object, c_char_p], c_void_p
-        address = pointer_of(capsule, b"dlpack_exchange_api")
-    except (AttributeError, ValueError):
+        torch_lib = ctypes.CDLL(torch._C.__file__)
+        found = [getattr(torch_lib, f"aoti_torch_{name}") for name in _NAMES]
+    except (AttributeError, OSError):
         return None
-    table = ctypes.cast(address, POINTER(_ExchangeTable)).contents
-    return (lib, table.tensor_of) if table.major == _DLPACK_MAJOR and table.tensor_of else None
+    return lib, _TorchFunctions(*(ctypes.cast(function, c_void_p) for function in found)), parts
 
 
 def _words(memory: BinaryIO, address: int, count: int = 8) -> tuple[int, ...]:
@@ -72,8 +64,7 @@ def _words(memory: BinaryIO, address: int, count: int = 8) -> tuple[int, ...]:
 
 @cache
 def _parts() -> _Parts | None:
-    """What to ask for ahead of time, found in one tensor of the torch at hand; None if it is not
-    built as expected."""
+    """How tensors are built, found in one tensor of the torch at hand; None if not as expected."""
     p = torch.nn.Parameter(torch.zeros(1, device="cpu"))
     p.grad = torch.zeros(1, device="cpu")
     try:
@@ -127,16 +118,19 @@ class Surveyor:
         reader = _reader()
         if reader is None or not self._chunks:
             return None
-        lib, tensor_of = reader
+        lib, functions, parts = reader
         kinds, count = len(self._kept), len(self._kept[0])
         told = (count_writes, self._chunks if counting else [])
         counted = c_ssize_t(0)
+        through = (byref(functions), byref(parts))
         out = (self._words.data_ptr(), byref(counted))
         try:
             gradients = lib.bcos_survey(
-                self._objects, kinds, count, "grad", None, *told, tensor_of, _parts(), *out
+                self._objects, kinds, count, "grad", None, Tensor, *told, *through, *out
             )
-        except Exception:  # what torch says of a tensor without plain memory: sparse, meta
+        except Exception:  # whoever looks from Python will meet it again
+            return None
+        if gradients is None:
             return None
         seen, gradients_seen = self._words[:-1], self._words[-1]
         if self._first is None:

@@ -22,6 +22,11 @@ def is_dtensor(tensor: Tensor) -> bool:
     return DTensor is not None and isinstance(tensor, DTensor)
 
 
+def is_fake(tensor: Tensor) -> bool:
+    """Whether there are no numbers in it: under FakeTensorMode tensors have shapes alone."""
+    return any(kind.__name__ == "FakeTensor" for kind in type(tensor).__mro__)
+
+
 def working_dtype(dtype: torch.dtype) -> torch.dtype:
     """What a parameter of this type is computed in, and its state kept in."""
     return WORKING.get(dtype, dtype)

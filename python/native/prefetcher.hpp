@@ -15,28 +15,26 @@ extern "C" struct Parts {
 
 /// Asks for the parts of tensors that will be looked at soon: of thousands, each is somewhere else,
 /// and each part is found through the one before it. So the parts of a tensor are asked for in
-/// turns, several tensors apart. Without `parts` nothing is asked for.
+/// turns, several tensors apart.
 class Prefetcher {
  public:
-  Prefetcher(const Parts* parts, std::ptrdiff_t count) : parts_(parts), count_(count) {}
+  Prefetcher(const Parts& parts, std::ptrdiff_t count) : parts_(parts), count_(count) {}
 
   void tensors(PyObject* const* objects, std::ptrdiff_t now) const {
-    if (parts_ == nullptr) return;
     ask<1>(item(objects, now + 5 * kApart));
     ask<4>(tensor(item(objects, now + 4 * kApart)));
-    ask<2>(part(tensor(item(objects, now + 3 * kApart)), parts_->storage));
+    ask<2>(part(tensor(item(objects, now + 3 * kApart)), parts_.storage));
   }
 
   /// After the same call of `tensors`: what is behind the tensors.
   void gradients(PyObject* const* objects, std::ptrdiff_t now) const {
-    if (parts_ == nullptr) return;
     const void* const soon = tensor(item(objects, now + 3 * kApart));
-    ask<2>(part(soon, parts_->meta));
-    ask<1>(part(soon, parts_->version));
+    ask<2>(part(soon, parts_.meta));
+    ask<1>(part(soon, parts_.version));
     ask<4>(gradient(item(objects, now + 2 * kApart)));
     const void* const next = gradient(item(objects, now + kApart));
-    ask<2>(part(next, parts_->storage));
-    ask<1>(part(next, parts_->object));
+    ask<2>(part(next, parts_.storage));
+    ask<1>(part(next, parts_.object));
   }
 
  private:
@@ -45,9 +43,9 @@ class Prefetcher {
   const void* item(PyObject* const* objects, std::ptrdiff_t i) const {
     return i < count_ ? objects[i] : nullptr;
   }
-  const void* tensor(const void* object) const { return part(object, parts_->tensor); }
+  const void* tensor(const void* object) const { return part(object, parts_.tensor); }
   const void* gradient(const void* object) const {
-    return part(part(tensor(object), parts_->meta), parts_->gradient);
+    return part(part(tensor(object), parts_.meta), parts_.gradient);
   }
   static const void* part(const void* whole, std::uint32_t word) {
     return whole == nullptr ? nullptr : static_cast<const void* const*>(whole)[word];
@@ -59,6 +57,6 @@ class Prefetcher {
     }
   }
 
-  const Parts* parts_;
+  const Parts& parts_;
   std::ptrdiff_t count_;
 };

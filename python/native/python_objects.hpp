@@ -14,8 +14,10 @@ int PyList_SetItem(PyObject* list, std::ptrdiff_t index, PyObject* item);  // ta
 std::ptrdiff_t PyDict_Size(PyObject* dict);
 PyObject* PyDict_GetItem(PyObject* dict, PyObject* key);  // borrowed; null if it is not there
 int PyDict_Next(PyObject* dict, std::ptrdiff_t* position, PyObject** key, PyObject** value);
+PyObject* PyObject_Type(PyObject* object);
 PyObject* PyObject_GetAttr(PyObject* object, PyObject* name);
 PyObject* PyObject_CallFunctionObjArgs(PyObject* callable, ...);  // ends with a null pointer
+void Py_IncRef(PyObject* object);
 void Py_DecRef(PyObject* object);
 }
 

@@ -1,27 +1,24 @@
 #include "prefetcher.hpp"
 #include "python_objects.hpp"
 
-/// Where the tensors of a step lie, read in one pass through DLPack's exchange table: asking each
-/// tensor from Python costs more than stepping it when there are thousands of small ones.
+/// Where the tensors of a step lie, read in one pass through torch's stable C interface: asking
+/// each tensor from Python costs more than stepping it when there are thousands of small ones.
 
 extern "C" {
 
-/// DLPack 1's, declared for the same reason as Python's functions.
-struct DLTensor {
-  void* data;
-  std::int32_t device_type;
-  std::int32_t device_id;
-  std::int32_t ndim;
-  std::uint8_t dtype_code;
-  std::uint8_t dtype_bits;
-  std::uint16_t dtype_lanes;
-  const std::int64_t* shape;
-  const std::int64_t* strides;
-  std::uint64_t byte_offset;
-};
+/// A handle is the address of what a C++ tensor consists of: one pointer, which is a word of the
+/// Python object.
+using Handle = void* const*;
 
-/// Fills in the second argument; -1 with a Python exception set if it cannot.
-using LookAt = int (*)(PyObject* tensor, DLTensor* out);
+/// The functions of torch that are used here, declared for the same reason as Python's; 0 is
+/// success.
+struct TorchFunctions {
+  std::int32_t (*data)(Handle tensor, void** out);
+  std::int32_t (*elements)(Handle tensor, std::int64_t* out);
+  std::int32_t (*type)(Handle tensor, std::int32_t* out);
+  std::int32_t (*device)(Handle tensor, std::int32_t* out);
+  std::int32_t (*dense)(Handle tensor, bool* out);
+};
 
 /// As the package reads it: three 64-bit words.
 struct Place {
@@ -35,23 +32,36 @@ struct Place {
 
 namespace {
 
-bool look(PyObject* item, LookAt look_at, Place& out) {
-  DLTensor tensor{};
-  if (look_at(item, &tensor) != 0) return false;
-  std::int64_t elements = 1;
-  bool dense = true;
-  for (std::int32_t k = tensor.ndim; k-- > 0;) {
-    const bool steps_on = tensor.strides == nullptr || tensor.strides[k] == elements;
-    dense = dense && (tensor.shape[k] == 1 || steps_on);
-    elements *= tensor.shape[k];
+class Reader {
+ public:
+  Reader(const TorchFunctions& torch, const Parts& parts) : torch_(torch), parts_(parts) {}
+
+  /// False if the tensor has no plain memory.
+  bool look(const PyObject* object, Place& out) const {
+    const Handle tensor = reinterpret_cast<Handle>(object) + parts_.tensor;
+    void* data = nullptr;
+    std::int32_t type = 0;
+    std::int32_t device = 0;
+    bool dense = false;
+    const std::int32_t failed = torch_.device(tensor, &device) | torch_.type(tensor, &type) |
+                                torch_.elements(tensor, &out.elements) |
+                                torch_.dense(tensor, &dense) | torch_.data(tensor, &data);
+    out.data = reinterpret_cast<std::uintptr_t>(data);
+    out.device_and_type =
+        static_cast<std::uint32_t>(device) << 16U | static_cast<std::uint32_t>(type);
+    out.dense = dense ? 1 : 0;
+    return failed == 0;
   }
-  const auto device = static_cast<std::uint32_t>(tensor.device_type) & 0xFFU;
-  out.data = reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset;
-  out.elements = elements;
-  out.device_and_type =
-      device << 16U | std::uint32_t{tensor.dtype_code} << 8U | std::uint32_t{tensor.dtype_bits};
-  out.dense = dense || elements == 0 ? 1 : 0;
-  return true;
+
+ private:
+  const TorchFunctions& torch_;
+  const Parts& parts_;
+};
+
+bool is_exactly(PyObject* object, const PyObject* type) {
+  PyObject* const found = PyObject_Type(object);
+  Py_DecRef(found);
+  return found == type;
 }
 
 /// Calls `count` with each of the lists in `chunks` as soon as all of its tensors were looked at,
@@ -90,35 +100,40 @@ class WriteCounter {
 
 /// Looks at `kinds` times n tensors: the parameters, then their states. Writes the places of all,
 /// and last those of the parameters' gradients, all zero where there is none. Returns the gradients
-/// as a new list, or null with a Python exception set if a tensor has no plain memory. `chunks` are
-/// the parameters once more, in lists; `parts` may be null.
-/// `counted` says how many of them, from the first on, `count` was called with.
+/// as a new list; None if one of them is not of this type or a tensor has no plain memory; null
+/// with a Python exception set. `chunks` are the parameters once more, in lists; `counted` says how
+/// many of them, from the first on, `count` was called with.
 BCOS_PASS PyObject* bcos_survey(PyObject* const* objects, std::ptrdiff_t kinds, std::ptrdiff_t n,
-                                PyObject* name, PyObject* none, PyObject* count, PyObject* chunks,
-                                LookAt look_at, const Parts* parts, Place* out,
-                                std::ptrdiff_t* counted) {
+                                PyObject* name, PyObject* none, PyObject* type, PyObject* count,
+                                PyObject* chunks, const TorchFunctions* torch, const Parts* parts,
+                                Place* out, std::ptrdiff_t* counted) {
   PyObject* const gradients = PyList_New(n);
   if (gradients == nullptr) return nullptr;
-  const Prefetcher prefetch(parts, n);
+  const Reader reader(*torch, *parts);
+  const Prefetcher prefetch(*parts, n);
   WriteCounter counter(count, chunks);
-  bool ok = true;
-  for (std::ptrdiff_t i = 0; i < n && ok; ++i) {
+  bool plain = true;
+  bool raised = false;
+  for (std::ptrdiff_t i = 0; i < n && plain && !raised; ++i) {
     for (std::ptrdiff_t k = 0; k < kinds; ++k) prefetch.tensors(objects + k * n, i);
     prefetch.gradients(objects, i);
-    for (std::ptrdiff_t k = 0; k < kinds && ok; ++k) {
-      ok = look(objects[k * n + i], look_at, out[k * n + i]);
+    for (std::ptrdiff_t k = 0; k < kinds; ++k) {
+      plain = plain && reader.look(objects[k * n + i], out[k * n + i]);
     }
-    PyObject* const gradient = ok ? PyObject_GetAttr(objects[i], name) : nullptr;
-    ok = gradient != nullptr;
-    if (!ok) break;
+    PyObject* const gradient = PyObject_GetAttr(objects[i], name);
+    raised = gradient == nullptr;
+    if (raised) break;
     PyList_SetItem(gradients, i, gradient);
     Place& place = out[kinds * n + i];
     place = {};
-    ok = (gradient == none || look(gradient, look_at, place)) &&
-         counter.looked_at_next(gradient != none);
+    const bool there = gradient != none;
+    if (there) plain = plain && is_exactly(gradient, type) && reader.look(gradient, place);
+    if (plain) raised = !counter.looked_at_next(there);
   }
   *counted = counter.counted();
-  if (ok) return gradients;
+  if (plain && !raised) return gradients;
   Py_DecRef(gradients);
-  return nullptr;
+  if (raised) return nullptr;
+  Py_IncRef(none);
+  return none;
 }

@@ -133,6 +133,16 @@ class Usage(CommandTest):
         self.refused(2, "a part of a goal's name", "bench", "goals", "--only", "abacus")
         self.refused(2, "did you mean 'adams'?", "bench", "--methods", "adamv")
 
+    def test_a_benchmark_that_cannot_write_its_rows_does_not_begin(self) -> None:
+        for what in ("step", "goals"):
+            self.refused(1, "/no/such/folder/rows", "bench", what, "--json", "/no/such/folder/rows")
+
+    def test_a_file_that_is_missing_is_no_wrong_usage(self) -> None:
+        self.refused(1, "/no/such/file", "methods", "@/no/such/file")
+
+    def test_words_without_a_letter_in_common_are_not_suggested(self) -> None:
+        self.assertNotIn("did you mean", run("methods", "123").stderr)
+
     def test_a_wrong_environment_is_named(self) -> None:
         for variable, value in (("BCOS_TARGET", "abacus"), ("BCOS_NUM_THREADS", "0")):
             for arguments in (["check"], ["check", "--bits"], ["schedule"], ["targets"]):

@@ -1,4 +1,6 @@
-#include "engine/nearest.hpp"
+#include "engine/suggestion.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
@@ -24,11 +26,18 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string nearest(std::string_view word, std::span<const std::string_view> known) {
-  const auto best = std::min_element(known.begin(), known.end(), [&](auto a, auto b) {
-    return edit_distance(word, a) < edit_distance(word, b);
-  });
-  return best == known.end() ? std::string() : std::string(*best);
+std::string suggestion(std::string_view word, std::span<const std::string_view> known) {
+  std::string_view best;
+  std::size_t fewest = std::string_view::npos;
+  for (const std::string_view candidate : known) {
+    const std::size_t edits = edit_distance(word, candidate);
+    const std::size_t letters = std::max(word.size(), candidate.size());
+    if (edits < fewest && edits < letters) {
+      fewest = edits;
+      best = candidate;
+    }
+  }
+  return best.empty() ? std::string() : fmt::format("; did you mean '{}'?", best);
 }
 
 }  // namespace bcos
