@@ -14,7 +14,7 @@ check_tidy() {
     xargs -r python3 tools/tidy.py
 }
 
-# What clang-tidy reads with the compile commands; slow ones are LibTorch's, which it does not.
+# The precompiled headers that the compile commands name, but for LibTorch's.
 build_headers() {
   local headers
   mapfile -t headers < <(ninja -C build -t targets all |
