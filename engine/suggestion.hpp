@@ -7,7 +7,7 @@
 namespace bcos {
 
 /// "; did you mean 'x'?" with the known word x that takes the fewest edits, for the end of an
-/// error; nothing if they are more than half of the letters.
+/// error; nothing if that would change every letter.
 std::string suggestion(std::string_view word, std::span<const std::string_view> known);
 
 }  // namespace bcos

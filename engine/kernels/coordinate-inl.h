@@ -305,7 +305,7 @@ template <class Plain, class T>
 BCOS_INLINE void walk_rest(const Coefficients<T>& c, const Streams<T>& s, std::size_t i,
                            std::size_t n) {
   constexpr std::size_t kPair = 2 * Plain::kStride;
-  // 1 is in range, so that the filling does not send anything to the full step.
+  // 1 is in range but for extreme factors: the filling does not send the rest to the full step.
   PaddedTail<T, kPair> tail(s.from(i), n - i, T{1});
   const Streams<T>& t = tail.streams();
   if (run_plain(Plain(c), {t.x, t.g, t.m, t.v}, NothingSoon(), 0, kPair) == kPair) {

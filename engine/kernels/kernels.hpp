@@ -86,7 +86,7 @@ struct Streams {
   T* tap_d = nullptr;
   T* tap_v = nullptr;
   T* tap_update = nullptr;
-  const Streams* next = nullptr;  ///< of the tensor that is stepped after this one, if it is known
+  const Streams* next = nullptr;  ///< what is stepped after this: asked for, never read
   bool tapped = false;            ///< any of the taps is there
   bool tiled = false;  ///< states collide with x in the first-level cache: go through tiles
 

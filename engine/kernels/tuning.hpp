@@ -14,4 +14,16 @@ struct Tuning {
 /// Of the processor at hand.
 const Tuning& tuning();
 
+/// For tests: as if on another processor, until the end of a scope in which nobody else steps.
+class TunedAs {
+ public:
+  explicit TunedAs(const Tuning& other);
+  ~TunedAs();
+  TunedAs(const TunedAs&) = delete;
+  TunedAs& operator=(const TunedAs&) = delete;
+
+ private:
+  const Tuning* before_;
+};
+
 }  // namespace bcos::kernels

@@ -123,8 +123,9 @@ void Plan::Impl::bind(std::span<const Gradient> gradients, std::span<const doubl
   constexpr std::size_t kSoon = 16;
   for (std::size_t i = 0; i < heads_.size(); ++i) {
     // The step before has driven them out of the caches.
-    __builtin_prefetch(heads_.data() + i + kSoon, 1);
-    __builtin_prefetch(gradients.data() + i + kSoon);
+    const std::size_t soon = std::min(i + kSoon, heads_.size() - 1);
+    __builtin_prefetch(&heads_[soon], 1);
+    __builtin_prefetch(&gradients[soon]);
     TensorHead& head = heads_[i];
     const Gradient& gradient = gradients[i];
     head.g = gradient.data;

@@ -122,8 +122,13 @@ void Plan::Impl::step_ordinary(const TensorHead& head, const Piece& piece) {
   if (!last && heads_[piece.tensor + 1].in_step) {
     next = heads_[piece.tensor + 1].streams<T>();
     const std::uint64_t n = piece.end - piece.begin;
-    const bool behind = next.x == s.x + n && next.g == s.g + n;  // asked for anyway
-    if (!behind) s.next = &next;
+    // What lies right behind is asked for anyway.
+    const auto behind = [n](const T* stream, const T* following) {
+      return stream == nullptr || following == stream + n;
+    };
+    const bool all =
+        behind(s.x, next.x) && behind(s.g, next.g) && behind(s.m, next.m) && behind(s.v, next.v);
+    if (!all) s.next = &next;
   }
   step.kernels->coordinate[step.recipe.index()](step.coefficients, s, piece.end - piece.begin);
 }

@@ -25,6 +25,11 @@ std::string described(const std::string& path) {
   return path == "-" ? "standard input" : fmt::format("'{}'", path);
 }
 
+Error unwritable(const std::string& path) {
+  return fail(ErrorCode::io, "write", "expected a writable file but received '{}': {}", path,
+              reason());
+}
+
 }  // namespace
 
 std::string read_text(const std::string& path) {
@@ -47,15 +52,17 @@ std::string read_text(const std::string& path) {
   return text;
 }
 
+void check_writable(const std::string& path) {
+  if (path == "-") return;
+  if (const Stream stream(std::fopen(path.c_str(), "ab")); !stream) throw unwritable(path);
+}
+
 void write_text(const std::string& path, std::string_view text) {
   if (path == "-") return write_out(text);
   Stream stream(std::fopen(path.c_str(), "wb"));
   const bool written =
       stream && std::fwrite(text.data(), 1, text.size(), stream.get()) == text.size();
-  if (!written || std::fclose(stream.release()) != 0) {
-    throw fail(ErrorCode::io, "write", "expected a writable file but received '{}': {}", path,
-               reason());
-  }
+  if (!written || std::fclose(stream.release()) != 0) throw unwritable(path);
 }
 
 Json parse_json(const std::string& text, const std::string& path) {

@@ -13,6 +13,9 @@ std::string read_text(const std::string& path);
 /// Replaces a file; "-" is standard output. Throws Error(io).
 void write_text(const std::string& path, std::string_view text);
 
+/// Throws Error(io) if write_text could not write there. What the file holds stays.
+void check_writable(const std::string& path);
+
 /// JSON that came from `path`. Throws Error(corrupt), also for nesting that no file of ours has.
 Json parse_json(const std::string& text, const std::string& path);
 

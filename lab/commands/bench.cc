@@ -107,7 +107,7 @@ CellTimes measure(const Cell& cell, const Options& options) {
 
 /// Before all that takes time: a file that cannot be written is found now.
 void begin(const Options& options) {
-  if (!options.json.empty()) write_text(options.json, "");
+  if (!options.json.empty()) check_writable(options.json);
   print("{}\n\n", machine_line());
   flush_out();
 }

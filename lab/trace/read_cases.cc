@@ -1,3 +1,4 @@
+#include "bcos/methods.hpp"
 #include "bcos/text.hpp"
 #include "engine/error.hpp"
 #include "lab/trace/trace.hpp"
@@ -53,11 +54,17 @@ void check_length(std::size_t received, std::size_t expected, std::string_view k
 }
 
 /// The same with all numbers: a trace may hold some that its method does not read.
-Json with_all_numbers(const Json& config) {
-  if (config.contains("method")) return config;
-  Json whole = Json::parse(to_json(Method{}));
+Json with_all_numbers(Json config) {
+  Method base;
+  if (config.contains("method") && config["method"].is_string()) {
+    base = method_by_name(config["method"].get<std::string>());
+    config.erase("method");
+  }
+  Json whole = Json::parse(to_json(base));
   if (config.contains("eps")) whole["eps_root"] = 0;  // of the two, one alone turns the other off
   if (config.contains("eps_root")) whole["eps"] = 0;
+  const bool shared = config.contains("rule") && config["rule"] == name(StepRule::two_est);
+  if (shared && config.contains("beta")) whole["beta_v"] = config["beta"];
   whole.update(config);
   return whole;
 }

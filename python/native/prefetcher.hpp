@@ -52,8 +52,9 @@ class Prefetcher {
   }
   template <std::size_t kLines>
   static void ask(const void* place) {
+    const auto address = reinterpret_cast<std::uintptr_t>(place);
     for (std::size_t i = 0; i < kLines; ++i) {
-      __builtin_prefetch(static_cast<const char*>(place) + 64 * i, 1);
+      __builtin_prefetch(reinterpret_cast<const void*>(address + 64 * i), 1);
     }
   }
 

@@ -43,6 +43,11 @@ TEST(Replay, IgnoresNumbersOfAConfigThatItsMethodDoesNotRead) {
   };
   EXPECT_EQ(x_with(R"({"beta_v": 0.5, "c": 7})"), x_with("{}"));
   EXPECT_EQ(x_with(R"({"beta_v": 0.5, "eps": 1.0})"), x_with(R"({"eps": 1.0, "eps_root": 0})"));
+  EXPECT_EQ(x_with(R"({"beta_v": 0.5, "eps_root": 1.0})"),
+            x_with(R"({"eps_root": 1.0, "eps": 0})"));
+  EXPECT_EQ(x_with(R"({"method": "sgd", "beta_v": 0.5})"), Json({0.5}));
+  const char* two = R"({"estimator": "ema_d", "rule": "two_est", "beta": 0.5, "beta_v": 0.5})";
+  EXPECT_EQ(x_with(R"({"estimator": "ema_d", "rule": "two_est", "beta": 0.5})"), x_with(two));
 }
 
 TEST(Replay, RefusesNumbersThatJsonCannotHold) {

@@ -6,6 +6,7 @@
 
 #include "bcos/methods.hpp"
 #include "bcos/text.hpp"
+#include "engine/kernels/tuning.hpp"
 #include "tests/engine/bits.hpp"
 #include "tests/engine/random_numbers.hpp"
 #include "tests/engine/stepper.hpp"
@@ -138,6 +139,8 @@ class CollidingMemory {
 };
 
 TEST(Bits, DoNotDependOnWhereStatesLie) {
+  constexpr kernels::Tuning kColliding{.ahead = 512, .rows_ahead = 256, .predicts_ways = true};
+  const kernels::TunedAs such_a_processor(kColliding);
   const CollidingMemory memory;
   ASSERT_TRUE(memory.made());
   const std::vector<std::int64_t> shape = {33, 130};
@@ -166,6 +169,27 @@ TEST(Bits, DoNotDependOnWhereStatesLie) {
       }
       const std::vector<float> moved(memory.at(0), memory.at(0) + n);
       EXPECT_TRUE(same_bits(apart.x(), moved)) << to_json(method);
+    }
+  }
+}
+
+TEST(Bits, DoNotDependOnHowFarAheadAStepAsks) {
+  const std::vector<std::int64_t> shape = {36, 130};
+  const std::size_t n = 36 * 130;
+  for (const Method& method : methods_with_blocks()) {
+    Random random(43);
+    const std::vector<float> x = random.numbers<float>(n);
+    const std::vector<float> g = random.numbers<float>(n);
+    const auto stepped = [&](std::size_t ahead) {
+      const kernels::Tuning tuning{.ahead = ahead, .rows_ahead = ahead, .predicts_ways = false};
+      const kernels::TunedAs such_a_processor(tuning);
+      Stepper<float> stepper(method, x, shape);
+      for (int t = 0; t < 3; ++t) stepper.step(g, 0.01);
+      return stepper.everything();
+    };
+    const auto near = stepped(0);
+    for (const std::size_t ahead : {64U, 1000U, 1U << 20U}) {
+      EXPECT_TRUE(same_bits(near, stepped(ahead))) << ahead << ": " << to_json(method);
     }
   }
 }
