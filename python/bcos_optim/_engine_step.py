@@ -136,7 +136,7 @@ class EngineStep:
             count_writes([p for p, g in rest if g is not None])
         if not report.skipped:
             for i in self._empty:  # the engine cannot tell an empty gradient from none
-                if gradients[i] is None:
+                if gradients[i] is None and self._counters[i] > 0:
                     self._counters[i] -= 1
         drop(gradients)
         return report

@@ -25,6 +25,9 @@ from ._native import Report
 from ._stepping import Stepping
 from ._tensors import DTYPES, STATE_FORMATS, check_uncut, plain_shape
 
+#: The default of beta, in every mode.
+BETA = 0.9
+
 
 class BCOS(Stepping):
     """Stochastic approximation with block-coordinate optimal stepsizes (BCOS).
@@ -84,7 +87,7 @@ class BCOS(Stepping):
         self,
         params: Any,
         lr: float | Tensor = 5e-4,
-        beta: float | Tensor = 0.9,
+        beta: float | Tensor = BETA,
         *,
         mode: str = "c",
         simple: bool = False,
@@ -109,7 +112,7 @@ class BCOS(Stepping):
         options = dict(mode=mode, simple=simple, weight_decay=weight_decay, decoupled=decoupled)
         options["betas"] = betas_of(beta, beta_v)
         given = {"beta_v": beta_v is not None, "decoupled": not decoupled, "simple": simple}
-        given["betas"] = beta != 0.9 or beta_v is not None
+        given["betas"] = beta != BETA or beta_v is not None
         for name, value in other_names.items():
             ours = ALIASES.get(name, name)
             if name != "betas" and name not in ALIASES:
@@ -136,8 +139,6 @@ class BCOS(Stepping):
             guard=guard,
             **options,
         )
-        if beta != 0.9:
-            _check_beta_is_read(mode)
         checked_options(defaults)
         #: What the engine's last step did; None before the first.
         self.last_report: Report | None = None
@@ -160,6 +161,8 @@ class BCOS(Stepping):
         merged = {**self.defaults, **{k: v for k, v in group.items() if k != "params"}}
         if ("eps" in group) != ("eps_root" in group):
             merged["eps_root" if "eps" in group else "eps"] = None
+        if float(merged["betas"][0]) != BETA:
+            _check_beta_is_read(merged["mode"])
         super().add_param_group({**checked_options(merged), "params": group["params"]})
         try:
             self._limits()
@@ -240,7 +243,7 @@ def optimizer(name: str, params: Iterable[Any], lr: float | Tensor = 5e-4, **opt
     """
     own = options_of(name)
     if {"beta", "betas"} & options.keys():
-        _check_beta_is_read(own["mode"])
+        _check_beta_is_read(options.get("mode", own["mode"]))
     return BCOS(params, lr, **{**own, **translated(options)})
 
 

@@ -67,7 +67,7 @@ class Stepping(Optimizer):
         return loss
 
     def _step(self) -> None:
-        if torch.compiler.is_compiling():
+        if torch.compiler.is_compiling() or self._without_numbers():
             self._step_compiled()
             return
         found_inf = getattr(self, "found_inf", None)
@@ -79,6 +79,11 @@ class Stepping(Optimizer):
         grad_scale = 1.0 if scale is None else float(scale)
         if not self._repeat_in_engine(grad_scale):
             self._step_anew(grad_scale)
+
+    def _without_numbers(self) -> bool:
+        """Under FakeTensorMode all tensors are fake."""
+        first = next((p for group in self.param_groups for p in group["params"]), None)
+        return first is not None and is_fake(first)
 
     def _limits(self) -> tuple[str, float | None]:
         limits = {(group["guard"], group["max_norm"]) for group in self.param_groups}
@@ -133,8 +138,6 @@ class Stepping(Optimizer):
             return False
         if not is_dtensor(p) and (p.is_neg() or p.is_conj()):
             return False  # a view that is read with another sign
-        if is_fake(p):
-            return False
         return fits and _native.library() is not None
 
     def _repeat_in_engine(self, grad_scale: float) -> bool:
@@ -218,7 +221,7 @@ class Stepping(Optimizer):
             lr=group["lr"],
             factor=factor,
             foreach=foreach,
-            on_device=compiling or group["capturable"] or any(map(is_fake, params)),
+            on_device=compiling or group["capturable"],
             rounded=self._rounded,
             go=go,
         ).run(entries)
@@ -291,11 +294,15 @@ class Stepping(Optimizer):
                 f"Invalid mode: the state of parameter {name} is of another one; make a new "
                 "optimizer"
             )
-        if "m" in state and state["m"].dtype != working_dtype(p.dtype):
-            raise ValueError(
-                f"Invalid parameter {name}: it is {p.dtype} now but its state is "
-                f"{state['m'].dtype}; make a new optimizer after changing the model's type"
-            )
+        for kind in state.keys() & {"m", "v"}:
+            wanted = working_dtype(p.dtype)
+            if kind == "v" and method.blocks != "coordinate":
+                wanted = wanted.to_real()
+            if state[kind].dtype != wanted:
+                raise ValueError(
+                    f"Invalid parameter {name}: it is {p.dtype} now but its state is "
+                    f"{state[kind].dtype}; make a new optimizer after changing the model's type"
+                )
 
     def _factor(self, grad_scale: float, limits: tuple[str, float | None]) -> float | None:
         """The factor on all gradients of this step; None if the guard says to change nothing."""

@@ -65,8 +65,9 @@ def _words(memory: BinaryIO, address: int, count: int = 8) -> tuple[int, ...]:
 @cache
 def _parts() -> _Parts | None:
     """How tensors are built, found in one tensor of the torch at hand; None if not as expected."""
-    p = torch.nn.Parameter(torch.zeros(1, device="cpu"))
-    p.grad = torch.zeros(1, device="cpu")
+    with torch.inference_mode(False):
+        p = torch.nn.Parameter(torch.zeros(1, device="cpu"))
+        p.grad = torch.zeros(1, device="cpu")
     try:
         with open("/proc/self/mem", "rb", buffering=0) as memory:
             tensor = _words(memory, id(p), type(p).__basicsize__ // 8).index(p._cdata)

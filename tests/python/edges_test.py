@@ -12,9 +12,15 @@ import bcos_optim
 from bcos_optim import BCOS, _survey
 
 
-def test_a_model_that_changes_its_type_is_refused_by_name() -> None:
+@pytest.mark.parametrize("fused", [True, False])
+@pytest.mark.parametrize(
+    "options", [{}, {"mode": "g"}, {"mode": "adam"}, {"mode": "m", "blocks": "row"}]
+)
+def test_a_model_that_changes_its_type_is_refused_by_name(
+    options: dict[str, Any], fused: bool
+) -> None:
     model = nn.Linear(3, 2)
-    optimizer = BCOS(model.named_parameters())
+    optimizer = BCOS(model.named_parameters(), fused=fused, **options)
     model(torch.ones(4, 3)).sum().backward()
     optimizer.step()
     optimizer.zero_grad()
@@ -26,12 +32,15 @@ def test_a_model_that_changes_its_type_is_refused_by_name() -> None:
     assert torch.equal(model.weight, before)
 
 
-@pytest.mark.parametrize("mode", ["c", "m", "adam"])
-def test_fake_tensors_are_stepped_without_numbers(mode: str) -> None:
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"mode": "m"}, {"mode": "adam"}, {"blocks": "row"}, {"max_norm": 1.0, "guard": "skip"}],
+)
+def test_fake_tensors_are_stepped_without_numbers(options: dict[str, Any]) -> None:
     fake = pytest.importorskip("torch._subclasses.fake_tensor")
     with fake.FakeTensorMode():
         model = nn.Linear(3, 2)
-        optimizer = BCOS(model.parameters(), mode=mode)
+        optimizer = BCOS(model.parameters(), **options)
         for _ in range(2):
             model(torch.ones(4, 3)).sum().backward()
             optimizer.step()
@@ -47,6 +56,15 @@ def test_an_empty_parameter_counts_the_steps_that_it_has_a_gradient_in() -> None
         optimizer.step()
     assert optimizer.state[empty]["step"].item() == 2
     assert optimizer.state[full]["step"].item() == 4
+
+
+def test_an_empty_parameter_does_not_count_steps_that_only_make_state() -> None:
+    empty, full = nn.Parameter(torch.zeros(0)), nn.Parameter(torch.zeros(3))
+    optimizer = BCOS([empty, full], lr=0.0)
+    full.grad = torch.ones(3)
+    for _ in range(2):
+        optimizer.step()
+    assert optimizer.state[empty]["step"].item() == 0
 
 
 def test_a_strided_gradient_may_not_be_the_parameter_itself() -> None:
@@ -78,13 +96,24 @@ def test_sgd_that_ignores_gradients_has_no_momentum_to_convert() -> None:
 
 
 @pytest.mark.parametrize("mode", ["sgd", "sign_sgd"])
-def test_a_beta_is_refused_where_there_is_no_momentum(mode: str) -> None:
+@pytest.mark.parametrize("given", [{"beta": 0.5}, {"betas": (0.5,)}])
+def test_a_beta_is_refused_where_there_is_no_momentum(mode: str, given: dict[str, Any]) -> None:
     p = nn.Parameter(torch.ones(2))
-    with pytest.raises(ValueError, match=f"mode '{mode}' has no momentum"):
-        BCOS([p], mode=mode, beta=0.5)
-    with pytest.raises(ValueError, match=f"mode '{mode}' has no momentum"):
-        bcos_optim.optimizer(mode, [p], beta=0.9)
-    BCOS([p], mode=mode)
+    for make in (
+        lambda: BCOS([p], mode=mode, **given),
+        lambda: BCOS([{"params": [p], "mode": mode, **given}]),
+        lambda: bcos_optim.optimizer(mode, [p], **given),
+        lambda: bcos_optim.optimizer("bcosw_c", [p], mode=mode, **given),
+    ):
+        with pytest.raises(ValueError, match=f"mode '{mode}' has no momentum"):
+            make()
+
+
+def test_a_beta_is_taken_where_a_group_has_momentum() -> None:
+    p = nn.Parameter(torch.ones(2))
+    optimizer = BCOS([{"params": [p], "mode": "c"}], mode="sgd", beta=0.5)
+    assert optimizer.param_groups[0]["betas"] == (0.5,)
+    BCOS([p], mode="sgd")
 
 
 class Odd(nn.Parameter):
@@ -115,5 +144,6 @@ def test_what_is_no_tensor_is_not_read_as_one(given: Any) -> None:
 
 
 def test_torch_at_hand_is_built_as_expected() -> None:
-    assert _survey._parts() is not None
     assert _survey._reader() is not None
+    with torch.inference_mode():
+        assert _survey._parts.__wrapped__() is not None
