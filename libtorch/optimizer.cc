@@ -41,6 +41,16 @@ const BCOSOptions& options_of(const OptimizerParamGroup& group) {
   return *options;
 }
 
+/// The model may have been converted since the state was made.
+void check_type(const torch::Tensor& p, const torch::Tensor& state) {
+  const auto wanted = working_type(p.scalar_type());
+  TORCH_CHECK(
+      !state.defined() || c10::toRealValueType(state.scalar_type()) == c10::toRealValueType(wanted),
+      "Invalid parameter of shape ", p.sizes(), ": it is ", p.scalar_type(),
+      " now but its state is ", state.scalar_type(),
+      "; make a new optimizer after changing the model's type");
+}
+
 }  // namespace
 
 Executor executor() { return torch_executor(); }
@@ -110,10 +120,12 @@ void BCOS::Impl::collect() {
         // Autograd leaves conjugation and negation of real parts to whoever reads.
         gradient = gradient.resolve_conj().resolve_neg();
       }
+      BCOSParamState& state = state_of(p, methods_[k]);
+      check_type(p, state.m());
+      check_type(p, state.v());
       // The engine takes one sign a call; mixed ones are rare.
       const bool in_engine = engine_ && engine_takes(p) && options.maximize() == first.maximize();
-      entries_.push_back(
-          {p, gradient, &state_of(p, methods_[k]), k, options.maximize(), in_engine});
+      entries_.push_back({p, gradient, &state, k, options.maximize(), in_engine});
     }
   }
 }

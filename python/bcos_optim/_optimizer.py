@@ -15,6 +15,7 @@ from ._engine_step import EngineStep
 from ._loading import checked_state_dict
 from ._methods import (
     ALIASES,
+    NAMED,
     betas_of,
     method_of,
     normalise_group,
@@ -26,7 +27,7 @@ from ._stepping import Stepping
 from ._tensors import DTYPES, STATE_FORMATS, check_uncut, plain_shape
 
 #: The default of beta, in every mode.
-BETA = 0.9
+BETA: float = NAMED["bcosw_c"]["beta"]
 
 
 class BCOS(Stepping):

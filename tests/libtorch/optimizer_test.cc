@@ -381,6 +381,18 @@ TEST(LibTorchBCOS, FollowsMemoryThatMoves) {
   EXPECT_LT(x[99].item<float>(), once - 0.05F);
 }
 
+TEST(LibTorchBCOS, RefusesAModelThatHasChangedItsType) {
+  torch::nn::Linear model(3, 2);
+  BCOS optimizer(model->parameters());
+  model(torch::ones({4, 3})).sum().backward();
+  optimizer.step();
+  optimizer.zero_grad();
+  model->to(torch::kFloat64);
+  model(torch::ones({4, 3}, torch::kFloat64)).sum().backward();
+  const std::string said = message_of([&] { optimizer.step(); });
+  EXPECT_NE(said.find("it is Double now but its state is Float"), std::string::npos) << said;
+}
+
 TEST(LibTorchBCOS, BumpsTheVersionThatAutogradWatches) {
   auto x = torch::ones({2}).set_requires_grad(true);
   BCOS optimizer({x});
