@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "bcos/libtorch.h"
+#include "tests/scratch.hpp"
 
 namespace bcos::libtorch {
 namespace {
@@ -259,8 +260,7 @@ struct Net : torch::nn::Module {
 };
 
 TEST(LibTorchBCOS, SharesFilesByName) {
-  const auto path = std::filesystem::temp_directory_path() /
-                    ("bcos-libtorch-" + std::to_string(getpid()) + ".safetensors");
+  const auto path = bcos::testing::scratch_path("libtorch.safetensors");
   Net net, again;
   BCOS optimizer(net.parameters(), BCOSOptions(0.01).mode("m"));
   run(optimizer, net.parameters(), 2);

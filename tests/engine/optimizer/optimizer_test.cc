@@ -13,6 +13,7 @@
 #include "tests/engine/bits.hpp"
 #include "tests/engine/expect_error.hpp"
 #include "tests/engine/random_numbers.hpp"
+#include "tests/scratch.hpp"
 
 namespace bcos::testing {
 namespace {
@@ -21,8 +22,7 @@ class Files : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::temp_directory_path() /
-              (std::string("bcos-optimizer-") + test->name() + std::to_string(getpid()));
+    folder_ = scratch_path(std::string("optimizer-") + test->name());
     std::filesystem::create_directories(folder_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }

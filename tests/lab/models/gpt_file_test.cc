@@ -10,6 +10,7 @@
 #include "lab/models/gpt.hpp"
 #include "lab/models/make.hpp"
 #include "tests/lab/models/testing.hpp"
+#include "tests/scratch.hpp"
 
 namespace bcos::lab {
 namespace {
@@ -28,7 +29,7 @@ class AGpt2File : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::temp_directory_path() / (std::string("bcos_gpt2_") + test->name());
+    folder_ = bcos::testing::scratch_path(std::string("gpt2-") + test->name());
     std::filesystem::create_directories(folder_);
     path_ = folder_ / "model.safetensors";
   }

@@ -11,6 +11,7 @@
 #include "lab/report/metrics.hpp"
 #include "lab/report/page.hpp"
 #include "lab/report/thin.hpp"
+#include "tests/scratch.hpp"
 
 namespace bcos::lab {
 namespace {
@@ -113,7 +114,7 @@ TEST(AComparisonPage, ShowsOnceWhatAllRunsHaveInCommon) {
 }
 
 TEST(WritingAPage, ReplacesTheFile) {
-  const auto path = std::filesystem::temp_directory_path() / "bcos-page-test.html";
+  const auto path = bcos::testing::scratch_path("page");
   write_page(path.string(), "a longer first text");
   write_page(path.string(), "second");
   std::string text;

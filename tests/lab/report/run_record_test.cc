@@ -1,12 +1,12 @@
 #include "lab/report/run_record.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 
 #include "bcos/error.hpp"
+#include "tests/scratch.hpp"
 
 namespace bcos::lab {
 namespace {
@@ -34,7 +34,7 @@ class ARunDirectory : public ::testing::Test {
     return "nothing thrown";
   }
 
-  fs::path root_ = fs::temp_directory_path() / ("bcos-run-" + std::to_string(getpid()));
+  fs::path root_ = bcos::testing::scratch_path("run");
 };
 
 TEST_F(ARunDirectory, GivesSettingsFactsAndMetrics) {

@@ -11,6 +11,7 @@
 #include "lab/cli/human.hpp"
 #include "lab/theory/tour.hpp"
 #include "lab/theory/words.hpp"
+#include "tests/scratch.hpp"
 
 namespace bcos::theory {
 namespace {
@@ -19,7 +20,7 @@ namespace fs = std::filesystem;
 
 class Folder {
  public:
-  Folder() : path_(fs::temp_directory_path() / "bcos-theory-report-test") { fs::remove_all(path_); }
+  Folder() : path_(bcos::testing::scratch_path("theory-report")) { fs::remove_all(path_); }
   ~Folder() { fs::remove_all(path_); }
   const fs::path& path() const { return path_; }
 

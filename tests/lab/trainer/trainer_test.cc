@@ -2,7 +2,6 @@
 
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -19,6 +18,7 @@
 #include "lab/trainer/weights.hpp"
 #include "tests/engine/expect_error.hpp"
 #include "tests/engine/safetensors/support.hpp"
+#include "tests/scratch.hpp"
 
 namespace bcos::lab {
 namespace {
@@ -59,7 +59,7 @@ struct SaveAtTheEnd : Observer {
 class Training : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("bcos-trainer-" + std::to_string(::getpid()));
+    folder_ = bcos::testing::scratch_path("trainer");
     fs::remove_all(folder_);
     fs::create_directories(folder_);
     std::ofstream text(folder_ / "text.txt");

@@ -1,7 +1,6 @@
 #include "lab/training/diagnosis.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -13,6 +12,7 @@
 #include "lab/theory/noise.hpp"
 #include "lab/training/checkpoint_store.hpp"
 #include "tests/engine/expect_error.hpp"
+#include "tests/scratch.hpp"
 
 namespace bcos::lab {
 namespace {
@@ -112,7 +112,7 @@ using Place = std::tuple<std::string, std::string, std::uint64_t>;  // kind, gro
 class ADiagnosis : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("bcos-diagnosis-" + std::to_string(::getpid()));
+    folder_ = bcos::testing::scratch_path("diagnosis");
     fs::remove_all(folder_);
     fs::create_directories(folder_);
     settings_.diagnose = "aiming,signal";
