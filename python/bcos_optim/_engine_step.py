@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import chain
 from operator import attrgetter
 from typing import Any
 
@@ -11,15 +13,28 @@ from torch import Tensor
 
 from . import _native
 from ._methods import method_of
-from ._same import drop, same_entries, same_items, same_values
+from ._same import contents, same_contents, same_entries, same_items, same_values
 from ._survey import Survey, Surveyor, count_writes
-from ._tensors import check_gradient, is_dtensor, placed_like, plain
+from ._tensors import PLAIN, check_gradient, is_dtensor, placed_like, plain
 
 _gradient_of = attrgetter("grad")
 
-#: Gradients, their addresses (0 where there is none), and which of them are not dense.
-_Gradients = tuple[list[Any], Tensor, list[int]]
 _Limits = tuple[str, float | None]
+
+#: Many small gradients are not held one by one: Python's lock is kept for their step, so that nobody
+#: drops them. For so many elements at most, which take milliseconds, and so many a tensor.
+LOCKED = 1 << 24
+LOCKED_MEAN = 1 << 14
+
+
+@dataclass
+class _Gradients:
+    """Where the gradients of a step are."""
+
+    addresses: Tensor  #: 0 where there is none
+    strided: dict[int, Tensor] = field(default_factory=dict)  #: those that are not dense
+    missing: set[int] = field(default_factory=set)
+    kept: list[Any] = field(default_factory=list)  #: what has the memory, if nobody else has it
 
 
 class EngineStep:
@@ -55,11 +70,10 @@ class EngineStep:
         for name in ("step", "m", "v"):
             having = [state for state in states if name in state]
             self._kept.append((name, having, [state[name] for state in having]))
+        self._contents = contents(self._states)
         self._empty = [i for i, p in enumerate(self._params) if p.numel() == 0]
-        self._single = [i for i, p in enumerate(self._params) if p.numel() == 1]
-        self._surveyor = self._make_surveyor()
-        self._survey = self._surveyor.look(counting=False) if self._surveyor else None
-        self._places = self._where()
+        elements = sum(map(Tensor.numel, params))
+        self._locked = elements <= min(LOCKED, LOCKED_MEAN * len(params))
         self._plan = _native.Plan(
             self._method_texts(),
             owners,
@@ -70,6 +84,9 @@ class EngineStep:
             max_norm=limits[1],
             threads=torch.get_num_threads(),
         )
+        self._surveyor = self._make_surveyor()
+        self._survey = self._surveyor.look(counting=False) if self._surveyor else None
+        self._places = self._where()
 
     def fits(
         self,
@@ -89,11 +106,13 @@ class EngineStep:
         )
 
     def _make_surveyor(self) -> Surveyor | None:
-        """For long lists of the plainest kind."""
+        """For lists of the plainest kind."""
         states = [known for _, _, known in self._kept[1:] if known]
-        if self._flat and all(len(known) == len(self._params) for known in states):
-            return Surveyor(self._params, states)
-        return None
+        everywhere = all(len(known) == len(self._params) for known in states)
+        plain = all(type(t) in PLAIN for t in chain(self._params, *states))
+        if not (self._flat and everywhere and plain):
+            return None
+        return Surveyor(self._params, states, self._plan.addresses, hold=not self._locked)
 
     def _unmoved(self) -> bool:
         """Storage may be swapped behind a tensor (``p.data = ...``)."""
@@ -122,62 +141,76 @@ class EngineStep:
         if not same_values(state, self._states):
             if not same_items([state.get(p) for p in self._params], self._states):
                 return False
-        return all(same_entries(having, name, known) for name, having, known in self._kept)
+        return same_contents(self._states, self._contents) or all(
+            same_entries(having, name, known) for name, having, known in self._kept
+        )
 
     def run(self, grad_scale: float) -> _native.Report:
         survey, self._survey = self._survey, None
-        counted = survey.counted if survey else 0
-        gradients, pointers, strided = self._dense_gradients(survey) or self._any_gradients()
+        try:
+            return self._run(survey, grad_scale)
+        finally:
+            if survey is not None and survey.alike and self._surveyor is not None:
+                self._surveyor.release()
+
+    def _run(self, survey: Survey | None, grad_scale: float) -> _native.Report:
+        gradients = self._dense_gradients(survey) or self._any_gradients()
         self._plan.set_methods(self._method_texts())
         alphas = [float(group["lr"]) for group in self._groups]
-        report = self._plan.update(gradients, pointers, strided, alphas, self._counters, grad_scale)
-        if counted < len(gradients) and not report.skipped:
-            rest = zip(self._params[counted:], gradients[counted:], strict=True)
-            count_writes([p for p, g in rest if g is not None])
+        report = self._plan.update(
+            gradients.addresses,
+            gradients.strided,
+            alphas,
+            self._counters,
+            grad_scale,
+            locked=self._locked,
+        )
         if not report.skipped:
-            for i in self._empty:  # the engine cannot tell an empty gradient from none
-                if gradients[i] is None and self._counters[i] > 0:
-                    self._counters[i] -= 1
-        drop(gradients)
+            self._tell(survey.counted if survey else 0, gradients.missing)
         return report
 
+    def _tell(self, counted: int, missing: set[int]) -> None:
+        """What the step has written; of the first ``counted`` parameters autograd knows."""
+        if counted < len(self._params):
+            rest = enumerate(self._params[counted:], counted)
+            count_writes([p for i, p in rest if i not in missing])
+        for i in missing.intersection(self._empty):
+            if self._counters[i] > 0:  # the engine cannot tell an empty gradient from none
+                self._counters[i] -= 1
+
     def _dense_gradients(self, survey: Survey | None) -> _Gradients | None:
-        """The gradients and their addresses, if all are there and lie like their parameters."""
-        if survey is None or not survey.alike:
-            return None
-        # A view that is read with the other sign has every second number of a complex tensor: it
-        # is not dense, unless it is a single one.
-        if any(survey.gradients[i].is_neg() for i in self._single):
-            return None
-        return survey.gradients, survey.pointers, []
+        """The gradients if all are there and lie like their parameters: the survey holds them."""
+        return _Gradients(survey.addresses) if survey is not None and survey.alike else None
 
     def _any_gradients(self) -> _Gradients:
-        gradients = list(map(_gradient_of, self._params))
         for p, name in zip(self._params, self._names, strict=True):
             check_gradient(p, name)
-        present = [g for g in gradients if g is not None]
-        strided: list[int] = []
+        every = list(map(_gradient_of, self._params))
+        present = [g for g in every if g is not None]
         # Autograd leaves conjugation and negation of real parts to whoever reads.
         lazy = self._wrapped or any(map(Tensor.is_neg, present))
-        if lazy or not _all_dense(present):
-            gradients = [
-                None if g is None else plain(placed_like(g, p).resolve_conj().resolve_neg())
-                for g, p in zip(gradients, self._params, strict=True)
-            ]
-            strided = [
-                i for i, g in enumerate(gradients) if g is not None and not g.is_contiguous()
-            ]
-        pointers = [0] * len(gradients)
-        for i, g in enumerate(gradients):
-            if g is not None and g.data_ptr() == 0 and g.numel() > 0:
+        addresses = [0] * len(every)
+        strided: dict[int, Tensor] = {}
+        ready = not lazy and _all_dense(present)
+        for i, (g, p) in enumerate(zip(every, self._params, strict=True)):
+            if g is None:
+                continue
+            if not ready:
+                g = plain(placed_like(g, p).resolve_conj().resolve_neg())
+            if g.data_ptr() == 0 and g.numel() > 0:
                 # Results that other processes still work on come with their memory when used.
-                g = gradients[i] = g.clone(memory_format=torch.contiguous_format)
-            pointers[i] = 0 if g is None else g.data_ptr()
-            if g is not None and pointers[i] == 0 and g.numel() > 0:
+                g = g.clone(memory_format=torch.contiguous_format)
+            every[i] = g
+            addresses[i] = g.data_ptr()
+            if addresses[i] == 0 and g.numel() > 0:
                 raise ValueError(
                     f"Invalid gradient of parameter {self._names[i]}: it has no memory"
                 )
-        return gradients, torch.tensor(pointers, dtype=torch.int64, device="cpu"), strided
+            if not ready and not g.is_contiguous():
+                strided[i] = g
+        missing = {i for i, g in enumerate(every) if g is None}
+        where = torch.tensor(addresses, dtype=torch.int64, device="cpu")
+        return _Gradients(where, strided, missing, every)
 
     def _method_texts(self) -> list[str]:
         for k, group in enumerate(self._groups):

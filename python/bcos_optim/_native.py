@@ -134,6 +134,17 @@ def library() -> ctypes.CDLL | None:
     return None
 
 
+_UPDATE = [c_void_p, c_void_p, POINTER(c_double), c_void_p, c_double, POINTER(_Report)]
+
+
+@cache
+def _locked(lib: ctypes.CDLL) -> ctypes.PyDLL:
+    """The same library, called without letting other threads of Python run."""
+    same = ctypes.PyDLL(lib._name, handle=lib._handle)
+    same.bcos_plan_update.argtypes = _UPDATE
+    return same
+
+
 def _declared(lib: ctypes.CDLL) -> ctypes.CDLL:
     lib.bcos_version.restype = c_char_p
     lib.bcos_error_message.restype = c_char_p
@@ -148,14 +159,7 @@ def _declared(lib: ctypes.CDLL) -> ctypes.CDLL:
     ]
     lib.bcos_plan_destroy.argtypes = [c_void_p]
     lib.bcos_plan_destroy.restype = None
-    lib.bcos_plan_update.argtypes = [
-        c_void_p,
-        c_void_p,
-        POINTER(c_double),
-        c_void_p,
-        c_double,
-        POINTER(_Report),
-    ]
+    lib.bcos_plan_update.argtypes = _UPDATE
     lib.bcos_plan_set_numbers.argtypes = [c_void_p, c_size_t, c_char_p]
     lib.bcos_set_threads.argtypes = [ctypes.c_int]
     lib.bcos_optimizer_destroy.argtypes = [c_void_p]
@@ -250,6 +254,8 @@ class Plan:
         self._memory = (tuple(params), tuple(ms), tuple(vs))
         self._gradients = torch.zeros(len(params), _WORDS, dtype=torch.int64, device="cpu")
         self._gradients[:, _SIZE_WORD] = ctypes.sizeof(_Gradient)
+        #: Of the gradients; whoever finds them may write here before an update.
+        self.addresses = self._gradients[:, _DATA_WORD]
         self._alphas = (c_double * len(methods))()
         self._methods = list(methods)
         self._strides: dict[int, object] = {}
@@ -286,22 +292,26 @@ class Plan:
 
     def update(
         self,
-        gradients: Sequence[Tensor | None],
-        pointers: Tensor,
-        strided: Sequence[int],
+        addresses: Tensor,
+        strided: dict[int, Tensor],
         alphas: Sequence[float],
         steps: Tensor,
         grad_scale: float,
+        *,
+        locked: bool = False,
     ) -> Report:
-        """``pointers``: of the gradients, 0 where there is none; ``strided``: those not dense."""
-        self._gradients[:, _DATA_WORD] = pointers
+        """``addresses``: of the gradients, 0 where there is none; ``strided``: those not dense;
+        ``locked``: other threads of Python wait."""
+        if addresses is not self.addresses:
+            self.addresses.copy_(addresses)
         if self._strides or strided:
-            self._set_strides(gradients, strided)
+            self._set_strides(strided)
         self._alphas[:] = alphas
         report = _Report(struct_size=ctypes.sizeof(_Report))
+        update = (_locked(self._lib) if locked else self._lib).bcos_plan_update
         check(
             self._lib,
-            self._lib.bcos_plan_update(
+            update(
                 self._handle,
                 self._gradients.data_ptr(),
                 self._alphas,
@@ -319,12 +329,10 @@ class Plan:
             bytes=report.bytes,
         )
 
-    def _set_strides(self, gradients: Sequence[Tensor | None], strided: Sequence[int]) -> None:
+    def _set_strides(self, strided: dict[int, Tensor]) -> None:
         self._gradients[:, _STRIDES_WORD] = 0
         self._strides = {}
-        for i in strided:
-            gradient = gradients[i]
-            assert gradient is not None
+        for i, gradient in strided.items():
             strides = (c_int64 * max(gradient.dim(), 1))(*gradient.stride())
             self._strides[i] = strides
             self._gradients[i, _STRIDES_WORD] = ctypes.addressof(strides)

@@ -21,11 +21,9 @@ def helper() -> ctypes.PyDLL | None:
         lib = ctypes.PyDLL(str(path.with_name("libbcos_passes.so")))
         lib.bcos_same_items.argtypes = [py_object, py_object]
         lib.bcos_same_values.argtypes = [py_object, py_object]
-        lib.bcos_same_entries.argtypes = [py_object, py_object, py_object]
-        for name in ("bcos_same_items", "bcos_same_values", "bcos_same_entries"):
+        lib.bcos_same_contents.argtypes = [py_object, py_object]
+        for name in ("bcos_same_items", "bcos_same_values", "bcos_same_contents"):
             getattr(lib, name).restype = c_int
-        lib.bcos_prefetch.argtypes = [py_object]
-        lib.bcos_prefetch.restype = None
     except (OSError, AttributeError):
         return None
     return lib
@@ -48,15 +46,17 @@ def same_values(values: dict[Any, Any], known: list[Any]) -> bool:
 
 def same_entries(dicts: list[dict[str, Any]], name: str, known: list[Any]) -> bool:
     """What each of the dicts has under a name."""
-    lib = helper()
-    if lib is not None:
-        return bool(lib.bcos_same_entries(dicts, name, known))
     return all(one.get(name) is value for one, value in zip(dicts, known, strict=True))
 
 
-def drop(items: list[Any]) -> None:
-    """Empties a list whose objects have not been touched for long."""
+def contents(dicts: list[dict[str, Any]]) -> list[Any]:
+    """For ``same_contents``: the values of each dict, then the dict."""
+    return [value for one in dicts for value in (*one.values(), one)]
+
+
+def same_contents(dicts: list[dict[str, Any]], known: list[Any]) -> bool:
+    """All values of all dicts, in their order."""
     lib = helper()
     if lib is not None:
-        lib.bcos_prefetch(items)
-    items.clear()
+        return bool(lib.bcos_same_contents(dicts, known))
+    return same_items(contents(dicts), known)

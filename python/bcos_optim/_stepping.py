@@ -20,6 +20,7 @@ from ._limits import clipping, device_limits, gradient_norm
 from ._methods import Method, method_of
 from ._native import Report
 from ._tensors import (
+    StateRoom,
     check_gradient,
     is_dtensor,
     is_fake,
@@ -162,11 +163,12 @@ class Stepping(Optimizer):
         params = [p for mine in lists for p in mine]
         if step is None or not step.fits(self.param_groups, params, self.state, limits):
             names: list[str] = []
+            room = StateRoom([p for p in params if "step" not in self.state.get(p, {})])
             for group, mine in zip(self.param_groups, lists, strict=True):
                 taken = set(map(id, mine))
                 for name, p in zip(self._names(group), group["params"], strict=True):
                     if id(p) in taken:
-                        self._state_of(p, group)
+                        self._state_of(p, group, room.state_like)
                         names.append(name)
             owners = [k for k, mine in enumerate(lists) for _ in mine]
             states = [self.state[p] for p in params]
@@ -268,7 +270,12 @@ class Stepping(Optimizer):
             return False
         return float(lr) == 0 and int(state["step"]) == 0 and not bool(p.grad.any())
 
-    def _state_of(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def _state_of(
+        self,
+        p: Tensor,
+        group: dict[str, Any],
+        state_like: Callable[[Tensor, str], Tensor] = state_like,
+    ) -> dict[str, Any]:
         """The state of a parameter, made if there is none."""
         state = self.state[p]
         if "step" not in state:

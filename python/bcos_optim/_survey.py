@@ -3,144 +3,143 @@
 from __future__ import annotations
 
 import ctypes
-import struct
-from ctypes import POINTER, byref, c_ssize_t, c_uint32, c_void_p, py_object
+from collections.abc import Sequence
+from ctypes import POINTER, Structure, byref, c_int32, c_int64, c_ssize_t, c_void_p
 from dataclasses import dataclass
 from functools import cache
-from typing import BinaryIO
 
 import torch
 from torch import Tensor
 
+from ._parts import Parts, parts
 from ._same import helper
 
-_WORDS = 3
-_DATA_WORD = 0
-#: Writes are counted this many tensors at a time, while they are at hand.
-_CHUNK = 64
 
-
-class _TorchFunctions(ctypes.Structure):
+class _TorchFunctions(Structure):
     """Of torch's stable C interface."""
 
-    _fields_ = [(name, c_void_p) for name in ("data", "elements", "type", "device", "dense")]
+    _fields_ = [(name, c_void_p) for name in ("make", "assign", "destroy")]
 
 
-_NAMES = ("get_data_ptr", "get_numel", "get_dtype", "get_device_type", "is_contiguous")
+_FUNCTIONS = ("new_uninitialized_tensor", "assign_tensors", "delete_tensor_object")
 
 
-class _Parts(ctypes.Structure):
-    """At which word of a tensor's parts the address of the next one is."""
-
+class _Tensors(Structure):
     _fields_ = [
-        (name, c_uint32) for name in ("tensor", "storage", "meta", "version", "object", "gradient")
+        ("objects", c_void_p),
+        ("kinds", c_ssize_t),
+        ("count", c_ssize_t),
+        ("places", c_void_p),
+        ("item_bytes", c_void_p),
+        ("addresses", c_void_p),
+        ("addresses_apart", c_ssize_t),
+        ("held", c_void_p),
     ]
 
 
+#: 64-bit words of a place in the library.
+_PLACE = 6
+
+
+class _Survey(Structure):
+    _fields_ = [("counted", c_int64), ("unmoved", c_int32), ("alike", c_int32)]
+
+
 @cache
-def _reader() -> tuple[ctypes.PyDLL, _TorchFunctions, _Parts] | None:
+def _reader() -> tuple[ctypes.PyDLL, _TorchFunctions, Parts] | None:
     """The library's pass and what it reads tensors with; None where something is missing."""
-    lib, parts = helper(), _parts()
-    if lib is None or parts is None:
+    lib, found = helper(), parts()
+    if lib is None or found is None:
         return None
     try:
-        seen = [c_void_p, c_ssize_t, c_ssize_t]
-        asked = [py_object] * 5
-        through = [POINTER(_TorchFunctions), POINTER(_Parts)]
-        lib.bcos_survey.argtypes = [*seen, *asked, *through, c_void_p, POINTER(c_ssize_t)]
-        lib.bcos_survey.restype = py_object
+        given = [POINTER(_Tensors), POINTER(_TorchFunctions)]
+        for name in ("open", "close", "release"):
+            getattr(lib, f"bcos_survey_{name}").argtypes = given
+        for name in ("close", "release"):
+            getattr(lib, f"bcos_survey_{name}").restype = None
+        lib.bcos_survey.argtypes = [*given, POINTER(Parts), c_int32, c_int32, POINTER(_Survey)]
+        lib.bcos_survey.restype = None
         torch_lib = ctypes.CDLL(torch._C.__file__)
-        found = [getattr(torch_lib, f"aoti_torch_{name}") for name in _NAMES]
+        functions = [getattr(torch_lib, f"aoti_torch_{name}") for name in _FUNCTIONS]
     except (AttributeError, OSError):
         return None
-    return lib, _TorchFunctions(*(ctypes.cast(function, c_void_p) for function in found)), parts
-
-
-def _words(memory: BinaryIO, address: int, count: int = 8) -> tuple[int, ...]:
-    """Read as from a file: an address that is none raises and does not crash."""
-    memory.seek(address)
-    return struct.unpack(f"={count}Q", memory.read(8 * count))
-
-
-@cache
-def _parts() -> _Parts | None:
-    """How tensors are built, found in one tensor of the torch at hand; None if not as expected."""
-    with torch.inference_mode(False):
-        p = torch.nn.Parameter(torch.zeros(1, device="cpu"))
-        p.grad = torch.zeros(1, device="cpu")
-    try:
-        with open("/proc/self/mem", "rb", buffering=0) as memory:
-            tensor = _words(memory, id(p), type(p).__basicsize__ // 8).index(p._cdata)
-            words = _words(memory, p._cdata)
-            storage = words.index(p.untyped_storage()._cdata)
-            # Known neighbours, each proved by what is behind it.
-            meta, version = storage + 1, storage + 3
-            gradient = _words(memory, words[meta]).index(p.grad._cdata)
-            before = _words(memory, words[version], 3)
-            torch.autograd.graph.increment_version(p)
-            after = _words(memory, words[version], 3)
-            if sum(after) != sum(before) + 1:
-                return None
-            object_ = _words(memory, p.grad._cdata).index(id(p.grad))
-    except (AttributeError, IndexError, OSError, OverflowError, ValueError, struct.error):
-        return None
-    return _Parts(tensor, storage, meta, version, object_, gradient)
+    return lib, _TorchFunctions(*(ctypes.cast(one, c_void_p) for one in functions)), found
 
 
 @dataclass
 class Survey:
-    """What was seen. A place is address, size, device, type and density."""
+    """What was seen."""
 
-    unmoved: bool  #: parameters and states have the places that they had at the first look
-    gradients: list[Tensor | None]
-    pointers: Tensor  #: the gradients' addresses, until the next look
+    unmoved: bool  #: parameters and states are where they were at the first look
     alike: bool  #: all gradients are there and lie like their parameters
+    addresses: Tensor  #: the gradients', until the next look
     counted: int  #: of so many parameters, from the first on, autograd was told that they change
 
 
 class Surveyor:
-    """Looks at dense parameters and at their states, the same ones at every step."""
+    """Looks at parameters and at their states, the same ones at every step: plain dense tensors, as
+    they are when this is made."""
 
-    def __init__(self, params: list[Tensor], states: list[list[Tensor]]) -> None:
-        kept = [params, *states]
-        every = [id(tensor) for some in kept for tensor in some]
-        self._kept = kept
+    def __init__(
+        self,
+        params: Sequence[Tensor],
+        states: list[list[Tensor]],
+        addresses: Tensor,
+        *,
+        hold: bool,
+    ) -> None:
+        """``addresses``: where those of the gradients go, 64-bit integers; ``hold``: gradients that
+        are alike stay alive until they are released, whoever drops them."""
+        self._kept = [params, *states]
+        every = [id(tensor) for some in self._kept for tensor in some]
+        count = len(params)
         self._objects = (c_void_p * len(every))(*every)
-        self._chunks = [params[i : i + _CHUNK] for i in range(0, len(params), _CHUNK)]
-        self._words = torch.zeros(
-            len(kept) + 1, len(params), _WORDS, dtype=torch.int64, device="cpu"
+        self._places = (c_int64 * (_PLACE * len(every)))()
+        self._item_bytes = (c_int64 * count)(*(p.element_size() for p in params))
+        self._addresses = addresses
+        self._held = (c_void_p * (count + 1))() if hold else None
+        self._tensors = _Tensors(
+            ctypes.addressof(self._objects),
+            len(self._kept),
+            count,
+            ctypes.addressof(self._places),
+            ctypes.addressof(self._item_bytes),
+            addresses.data_ptr(),
+            addresses.stride(0),
+            ctypes.addressof(self._held) if self._held else None,
         )
-        self._filled = torch.tensor([p.numel() > 0 for p in params], device="cpu")
-        self._first: Tensor | None = None
+        self._first = True
+        self._reader = _reader() if params else None
+        if self._reader is not None:
+            lib, functions, _ = self._reader
+            given = (byref(self._tensors), byref(functions))
+            if not lib.bcos_survey_open(*given):
+                lib.bcos_survey_close(*given)
+                self._reader = None
 
     def look(self, *, counting: bool) -> Survey | None:
-        """``counting``: tells autograd that parameters with gradients change. None if something has
-        no plain memory, or nobody can look."""
-        reader = _reader()
-        if reader is None or not self._chunks:
+        """``counting``: tells autograd that parameters change, up to the first whose gradient is
+        not alike. None if nobody can look."""
+        if self._reader is None:
             return None
-        lib, functions, parts = reader
-        kinds, count = len(self._kept), len(self._kept[0])
-        told = (count_writes, self._chunks if counting else [])
-        counted = c_ssize_t(0)
-        through = (byref(functions), byref(parts))
-        out = (self._words.data_ptr(), byref(counted))
-        try:
-            gradients = lib.bcos_survey(
-                self._objects, kinds, count, "grad", None, Tensor, *told, *through, *out
-            )
-        except Exception:  # whoever looks from Python will meet it again
-            return None
-        if gradients is None:
-            return None
-        seen, gradients_seen = self._words[:-1], self._words[-1]
-        if self._first is None:
-            self._first = seen.clone()
-        alike = torch.equal(seen[0, :, _DATA_WORD + 1 :], gradients_seen[:, _DATA_WORD + 1 :])
-        # A tensor around another one has no memory of its own.
-        alike = alike and not bool(((gradients_seen[:, _DATA_WORD] == 0) & self._filled).any())
-        unmoved = torch.equal(seen, self._first)
-        return Survey(unmoved, gradients, gradients_seen[:, _DATA_WORD], alike, counted.value)
+        lib, functions, found = self._reader
+        through = (byref(functions), byref(found))
+        seen = _Survey()
+        lib.bcos_survey(byref(self._tensors), *through, self._first, counting, byref(seen))
+        self._first = False
+        return Survey(bool(seen.unmoved), bool(seen.alike), self._addresses, seen.counted)
+
+    def release(self) -> None:
+        """Lets the gradients go."""
+        if self._reader is not None:
+            lib, functions, _ = self._reader
+            lib.bcos_survey_release(byref(self._tensors), byref(functions))
+
+    def __del__(self) -> None:
+        reader = getattr(self, "_reader", None)
+        if reader is not None:
+            lib, functions, _ = reader
+            lib.bcos_survey_close(byref(self._tensors), byref(functions))
 
 
 def count_writes(tensors: list[Tensor]) -> None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import Parameter
 
 try:
     from torch.distributed.tensor import DTensor
 except ImportError:  # torch without distributed
     DTensor = None
+
+#: Tensors without ways of their own.
+PLAIN = (Tensor, Parameter)
 
 #: What parameters may be.
 DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
@@ -105,3 +110,38 @@ def state_like(param: Tensor, name: str) -> Tensor:
     """Zeros for a state with one number an element."""
     dtype = working_dtype(param.dtype)
     return torch.zeros_like(param, dtype=dtype, memory_format=STATE_FORMATS[name])
+
+
+class StateRoom:
+    """Makes the states of a list of parameters. Thousands of small ones, each in a place of its own,
+    cost more to find than to step: they are cut out of larger pieces of memory, side by side."""
+
+    MANY = 1_000
+    SMALL = 1 << 14  #: elements
+    PIECE = 1 << 20
+    GRID = 16
+
+    def __init__(self, params: Sequence[Tensor]) -> None:
+        self._shared = sum(map(self._is_small, params)) >= self.MANY
+        self._pieces: dict[torch.dtype, Tensor] = {}  #: what is left of them
+
+    def state_like(self, param: Tensor, name: str) -> Tensor:
+        if not self._shared or not self._is_small(param):
+            return state_like(param, name)
+        piece = self._pieces.get(param.dtype)
+        if piece is None or piece.numel() < param.numel():
+            piece = torch.zeros(self.PIECE, dtype=param.dtype, device="cpu")
+        self._pieces[param.dtype] = piece[-(-param.numel() // self.GRID) * self.GRID :]
+        # No view: it counts its own writes.
+        state = torch.empty(0, dtype=param.dtype, device="cpu")
+        where = piece.untyped_storage(), piece.storage_offset()
+        return state.set_(*where, param.shape, param.stride())
+
+    def _is_small(self, param: Tensor) -> bool:
+        return (
+            type(param) in PLAIN
+            and param.dtype in (torch.float32, torch.float64)
+            and param.device.type == "cpu"
+            and param.numel() <= self.SMALL
+            and param.is_contiguous()
+        )

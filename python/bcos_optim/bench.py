@@ -158,11 +158,10 @@ def overhead(layout: str, threads: int, pairs: int, shapes: Shapes) -> Row:
     optimizer = BCOS(params)
     optimizer.step()
     step = optimizer._engine_steps[False]
-    gradients = [p.grad for p in params]
-    pointers = torch.tensor([g.data_ptr() for g in gradients])
+    addresses = torch.tensor([p.grad.data_ptr() for p in params])
 
     def bare() -> None:
-        step._plan.update(gradients, pointers, [], [5e-4], step._counters, 1.0)
+        step._plan.update(addresses, {}, [5e-4], step._counters, 1.0)
 
     times = in_turn(lambda: seconds_of(bare), lambda: seconds_of(optimizer.step), pairs)
     return Row(CALL, layout, threads, *times)

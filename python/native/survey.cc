@@ -1,139 +1,137 @@
-#include "prefetcher.hpp"
 #include "python_objects.hpp"
+#include "tensors.hpp"
 
-/// Where the tensors of a step lie, read in one pass through torch's stable C interface: asking
-/// each tensor from Python costs more than stepping it when there are thousands of small ones.
+/// Where the tensors of a step lie, read in one pass: asking each tensor from Python, or even by a
+/// function of torch, costs as much as stepping it when there are thousands of small ones.
 
 extern "C" {
 
-/// A handle is the address of what a C++ tensor consists of: one pointer, which is a word of the
-/// Python object.
-using Handle = void* const*;
-
-/// The functions of torch that are used here, declared for the same reason as Python's; 0 is
-/// success.
+/// Of torch's stable C interface, declared for the same reason as Python's; 0 is success. A handle
+/// is the address of what a C++ tensor consists of: one pointer.
 struct TorchFunctions {
-  std::int32_t (*data)(Handle tensor, void** out);
-  std::int32_t (*elements)(Handle tensor, std::int64_t* out);
-  std::int32_t (*type)(Handle tensor, std::int32_t* out);
-  std::int32_t (*device)(Handle tensor, std::int32_t* out);
-  std::int32_t (*dense)(Handle tensor, bool* out);
+  std::int32_t (*make)(Word** out);
+  std::int32_t (*assign)(const Word* from, Word* to);
+  std::int32_t (*destroy)(Word* tensor);
 };
 
-/// As the package reads it: three 64-bit words.
-struct Place {
-  std::uint64_t data;
-  std::int64_t elements;
-  std::uint32_t device_and_type;
-  std::uint32_t dense;
+/// Parameters and their states.
+struct Tensors {
+  PyObject* const* objects;  ///< `kinds` times `count`: the parameters, then their states
+  std::ptrdiff_t kinds;
+  std::ptrdiff_t count;
+  Place* places;           ///< of these tensors at the first look, which writes them
+  const Word* item_bytes;  ///< of the parameters
+  Word* addresses;         ///< of the gradients, so many words apart
+  std::ptrdiff_t addresses_apart;
+  Word** held;  ///< the gradients and one more, which stays empty; or null
+};
+
+/// As the package reads it.
+struct Survey {
+  std::int64_t counted;  ///< of so many parameters, from the first on, autograd was told
+  std::int32_t unmoved;  ///< parameters and states are where they were at the first look
+  std::int32_t alike;    ///< all gradients are there and lie like their parameters
 };
 
 }  // extern "C"
 
 namespace {
 
-class Reader {
+/// One parameter after the other.
+class Surveyor {
  public:
-  Reader(const TorchFunctions& torch, const Parts& parts) : torch_(torch), parts_(parts) {}
+  Surveyor(const Tensors& tensors, const TorchFunctions& torch, const Parts& parts)
+      : tensors_(tensors), torch_(torch), reader_(parts), prefetch_(parts, tensors.count) {}
 
-  /// False if the tensor has no plain memory.
-  bool look(const PyObject* object, Place& out) const {
-    const Handle tensor = reinterpret_cast<Handle>(object) + parts_.tensor;
-    void* data = nullptr;
-    std::int32_t type = 0;
-    std::int32_t device = 0;
-    bool dense = false;
-    const std::int32_t failed = torch_.device(tensor, &device) | torch_.type(tensor, &type) |
-                                torch_.elements(tensor, &out.elements) |
-                                torch_.dense(tensor, &dense) | torch_.data(tensor, &data);
-    out.data = reinterpret_cast<std::uintptr_t>(data);
-    out.device_and_type =
-        static_cast<std::uint32_t>(device) << 16U | static_cast<std::uint32_t>(type);
-    out.dense = dense ? 1 : 0;
-    return failed == 0;
+  void prefetch(std::ptrdiff_t i) const {
+    const std::ptrdiff_t n = tensors_.count;
+    for (std::ptrdiff_t k = 0; k < tensors_.kinds; ++k) {
+      prefetch_.tensors(tensors_.objects + k * n, i);
+    }
+    prefetch_.gradients(tensors_.objects, i);
   }
 
+  void remember(std::ptrdiff_t i) const {
+    for (std::ptrdiff_t at = i; at < tensors_.kinds * tensors_.count; at += tensors_.count) {
+      tensors_.places[at] = reader_.place(tensor(at));
+    }
+  }
+
+  bool unmoved(std::ptrdiff_t i) const {
+    for (std::ptrdiff_t at = i; at < tensors_.kinds * tensors_.count; at += tensors_.count) {
+      if (reader_.place(tensor(at)) != tensors_.places[at]) return false;
+    }
+    return true;
+  }
+
+  /// Finds the gradient and holds it; false if it is not there or not like its parameter.
+  bool find_gradient(std::ptrdiff_t i) const {
+    const Word* const handle = reader_.gradient(tensor(i));
+    if (handle == nullptr) return false;
+    const Place place = reader_.place(part(handle, 0));
+    const Description& lies = place.description;
+    if (!lies.lies_like(tensors_.places[i].description)) return false;
+    if (place.memory == 0 && lies.elements != 0) return false;
+    tensors_.addresses[i * tensors_.addresses_apart] =
+        place.memory + lies.offset * tensors_.item_bytes[i];
+    return tensors_.held == nullptr || torch_.assign(handle, tensors_.held[i]) == 0;
+  }
+
+  bool count_write(std::ptrdiff_t i) const { return reader_.count_write(tensor(i)); }
+
  private:
+  const Word* tensor(std::ptrdiff_t at) const { return reader_.tensor(tensors_.objects[at]); }
+
+  const Tensors& tensors_;
   const TorchFunctions& torch_;
-  const Parts& parts_;
-};
-
-bool is_exactly(PyObject* object, const PyObject* type) {
-  PyObject* const found = PyObject_Type(object);
-  Py_DecRef(found);
-  return found == type;
-}
-
-/// Calls `count` with each of the lists in `chunks` as soon as all of its tensors were looked at,
-/// up to the first without a gradient.
-class WriteCounter {
- public:
-  WriteCounter(PyObject* count, PyObject* chunks) : count_(count), chunks_(chunks) {}
-
-  /// False with a Python exception set if the call fails.
-  bool looked_at_next(bool has_gradient) {
-    const std::ptrdiff_t end = PyList_Size(chunks_);
-    if (!has_gradient) next_ = end;
-    if (next_ == end) return true;
-    PyObject* const chunk = PyList_GetItem(chunks_, next_);
-    if (++seen_ < PyList_Size(chunk)) return true;
-    counted_ += seen_;
-    seen_ = 0;
-    ++next_;
-    PyObject* const done = PyObject_CallFunctionObjArgs(count_, chunk, nullptr);
-    if (done != nullptr) Py_DecRef(done);
-    return done != nullptr;
-  }
-
-  /// Tensors that were counted, all from the first on.
-  std::ptrdiff_t counted() const { return counted_; }
-
- private:
-  PyObject* count_;
-  PyObject* chunks_;
-  std::ptrdiff_t next_ = 0;
-  std::ptrdiff_t seen_ = 0;
-  std::ptrdiff_t counted_ = 0;
+  Reader reader_;
+  Prefetcher prefetch_;
 };
 
 }  // namespace
 
-/// Looks at `kinds` times n tensors: the parameters, then their states. Writes the places of all,
-/// and last those of the parameters' gradients, all zero where there is none. Returns the gradients
-/// as a new list; None if one of them is not of this type or a tensor has no plain memory; null
-/// with a Python exception set. `chunks` are the parameters once more, in lists; `counted` says how
-/// many of them, from the first on, `count` was called with.
-BCOS_PASS PyObject* bcos_survey(PyObject* const* objects, std::ptrdiff_t kinds, std::ptrdiff_t n,
-                                PyObject* name, PyObject* none, PyObject* type, PyObject* count,
-                                PyObject* chunks, const TorchFunctions* torch, const Parts* parts,
-                                Place* out, std::ptrdiff_t* counted) {
-  PyObject* const gradients = PyList_New(n);
-  if (gradients == nullptr) return nullptr;
-  const Reader reader(*torch, *parts);
-  const Prefetcher prefetch(*parts, n);
-  WriteCounter counter(count, chunks);
-  bool plain = true;
-  bool raised = false;
-  for (std::ptrdiff_t i = 0; i < n && plain && !raised; ++i) {
-    for (std::ptrdiff_t k = 0; k < kinds; ++k) prefetch.tensors(objects + k * n, i);
-    prefetch.gradients(objects, i);
-    for (std::ptrdiff_t k = 0; k < kinds; ++k) {
-      plain = plain && reader.look(objects[k * n + i], out[k * n + i]);
-    }
-    PyObject* const gradient = PyObject_GetAttr(objects[i], name);
-    raised = gradient == nullptr;
-    if (raised) break;
-    PyList_SetItem(gradients, i, gradient);
-    Place& place = out[kinds * n + i];
-    place = {};
-    const bool there = gradient != none;
-    if (there) plain = plain && is_exactly(gradient, type) && reader.look(gradient, place);
-    if (plain) raised = !counter.looked_at_next(there);
+/// Makes room for the gradients that will be held; 0 if torch fails.
+BCOS_PASS std::int32_t bcos_survey_open(const Tensors* tensors, const TorchFunctions* torch) {
+  if (tensors->held == nullptr) return 1;
+  for (std::ptrdiff_t i = 0; i <= tensors->count; ++i) {
+    if (torch->make(&tensors->held[i]) != 0) return 0;
   }
-  *counted = counter.counted();
-  if (plain && !raised) return gradients;
-  Py_DecRef(gradients);
-  if (raised) return nullptr;
-  Py_IncRef(none);
-  return none;
+  return 1;
+}
+
+BCOS_PASS void bcos_survey_close(const Tensors* tensors, const TorchFunctions* torch) {
+  if (tensors->held == nullptr) return;
+  for (std::ptrdiff_t i = 0; i <= tensors->count; ++i) {
+    if (tensors->held[i] != nullptr) torch->destroy(tensors->held[i]);
+  }
+}
+
+/// Lets the gradients go.
+BCOS_PASS void bcos_survey_release(const Tensors* tensors, const TorchFunctions* torch) {
+  if (tensors->held == nullptr) return;
+  for (std::ptrdiff_t i = 0; i < tensors->count; ++i) {
+    torch->assign(tensors->held[tensors->count], tensors->held[i]);
+  }
+}
+
+/// Looks at all tensors; at the first look these are the places to compare with later. `counting`:
+/// autograd is told, while they are at hand, that parameters change, up to the first whose gradient
+/// is not alike. Gradients that are not all alike are not held.
+BCOS_PASS void bcos_survey(const Tensors* tensors, const TorchFunctions* torch, const Parts* parts,
+                           std::int32_t first, std::int32_t counting, Survey* out) {
+  const Surveyor surveyor(*tensors, *torch, *parts);
+  *out = {0, 1, 1};
+  for (std::ptrdiff_t i = 0; i < tensors->count && out->unmoved != 0; ++i) {
+    surveyor.prefetch(i);
+    if (first != 0) surveyor.remember(i);
+    if (first == 0 && !surveyor.unmoved(i)) out->unmoved = 0;
+    if (out->alike == 0 || out->unmoved == 0) continue;
+    if (!surveyor.find_gradient(i) || (counting != 0 && !surveyor.count_write(i))) {
+      out->alike = 0;
+    } else if (counting != 0) {
+      ++out->counted;
+    }
+  }
+  if (out->unmoved == 0) out->alike = 0;
+  if (out->alike == 0) bcos_survey_release(tensors, torch);
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +11,7 @@ import torch
 from torch import nn
 
 import bcos_optim
-from bcos_optim import BCOS, _survey
+from bcos_optim import BCOS, _engine_step, _native, _parts, _survey
 
 
 @pytest.mark.parametrize("fused", [True, False])
@@ -134,16 +136,195 @@ class Odd(nn.Parameter):
 def test_what_is_no_tensor_is_not_read_as_one(given: Any) -> None:
     p = Odd(torch.ones(2))
     p.grad = torch.ones(2)
-    optimizer = BCOS([p])
+    optimizer = BCOS([p], lr=0.5, weight_decay=0)
+    optimizer.step()
+    assert optimizer._engine_steps[False]._surveyor is None
+    assert (p < 1).all()
+    p.grad = given
+    with pytest.raises(AttributeError):
+        optimizer.step()
+
+
+class Kind(torch.Tensor):
+    """A tensor that Python knows by another name; its memory is its own."""
+
+
+class Stand(torch.Tensor):
+    """A tensor that stands for another one."""
+
+    @classmethod
+    def __torch_dispatch__(
+        cls, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        plain = [a.as_subclass(torch.Tensor) if isinstance(a, Stand) else a for a in args]
+        with torch._C._DisableTorchDispatch():
+            return function(*plain, **(kwargs or {}))
+
+
+def surveyed(p: nn.Parameter) -> Any:
+    p.grad = torch.ones_like(p)
+    optimizer = BCOS([p], lr=0.5, weight_decay=0)
     optimizer.step()
     surveyor = optimizer._engine_steps[False]._surveyor
     assert surveyor is not None
-    assert surveyor.look(counting=False) is not None
-    p.grad = given
-    assert surveyor.look(counting=False) is None
+    return optimizer, surveyor
+
+
+def test_gradients_are_taken_for_what_they_are() -> None:
+    p = nn.Parameter(torch.ones(2, 3))
+    _, surveyor = surveyed(p)
+    pair = torch.ones(2, 3, dtype=torch.complex64)
+    for gradient, alike in (
+        (torch.ones(2, 3), True),
+        (torch.ones(2, 3).as_subclass(Kind), True),
+        (torch.ones(5, 3)[2:4], True),
+        (torch.ones(3, 2).t(), False),
+        (torch.ones(2, 6)[:, ::2], False),
+        (torch._neg_view(torch.ones(2, 3)), False),
+        (pair.conj().imag, False),
+        (torch.ones(2, 3).as_subclass(Stand), False),
+        (None, False),
+    ):
+        p.grad = gradient
+        seen = surveyor.look(counting=False)
+        assert seen.unmoved
+        assert seen.alike == alike, gradient
+        if alike:
+            assert seen.addresses.tolist() == [gradient.data_ptr()]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_gradients_in_a_larger_memory_are_found(dtype: torch.dtype) -> None:
+    p = nn.Parameter(torch.ones(4, dtype=dtype))
+    _, surveyor = surveyed(p)
+    whole = torch.arange(10, dtype=dtype)
+    p.grad = whole[3:7]
+    assert surveyor.look(counting=False).addresses.tolist() == [whole[3:].data_ptr()]
+
+
+def test_what_moves_or_changes_its_kind_is_noticed() -> None:
+    p = nn.Parameter(torch.ones(4))
+    optimizer, surveyor = surveyed(p)
+    m = optimizer.state[p]["m"]
+    kept = (p.data, m.data)
+
+    def unmoved() -> bool:
+        return surveyor.look(counting=False).unmoved
+
+    for change in (
+        lambda: setattr(p, "data", torch.ones(4)),
+        lambda: setattr(m, "data", torch.ones(4)),
+        lambda: setattr(m, "data", torch.ones(8)[2:6]),
+        lambda: setattr(p, "data", kept[0].as_strided((2,), (1,))),
+        lambda: m.set_(torch.ones(4)),
+    ):
+        p.data, m.data = kept
+        assert unmoved()
+        change()
+        assert not unmoved()
+    p.data, m.data = kept
+    m.share_memory_()
+    assert not unmoved()
+
+
+def test_gradients_are_held_while_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stepped(fused: bool) -> list[torch.Tensor]:
+        params = [nn.Parameter(torch.ones(100)) for _ in range(50)]
+        optimizer = BCOS(params, fused=fused)
+        poison = []
+
+        def let_go(plan: _native.Plan, *arguments: Any, locked: bool) -> _native.Report:
+            assert not locked
+            for p in params:
+                p.grad = None
+            poison.extend(torch.full((100,), torch.nan) for _ in range(200))
+            return update(plan, *arguments)
+
+        for t in range(3):
+            sum(((p + t) ** 2).sum() for p in params).backward()
+            with monkeypatch.context() as patch:
+                patch.setattr(_native.Plan, "update", let_go)
+                optimizer.step()
+            for p in params:
+                p.grad = None
+        return [p.detach() for p in params]
+
+    monkeypatch.setattr(_engine_step, "LOCKED", 0)
+    update = _native.Plan.update
+    for ours, theirs in zip(stepped(True), stepped(False), strict=True):
+        torch.testing.assert_close(ours, theirs)
 
 
 def test_torch_at_hand_is_built_as_expected() -> None:
     assert _survey._reader() is not None
     with torch.inference_mode():
-        assert _survey._parts.__wrapped__() is not None
+        assert _parts.parts.__wrapped__() is not None
+    with torch.no_grad():
+        assert _parts.parts.__wrapped__() is not None
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert _parts.parts.__wrapped__() is not None
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def many(count: int = 1_500) -> list[nn.Parameter]:
+    torch.manual_seed(0)
+    return [nn.Parameter(torch.randn(1 + i % 37)) for i in range(count)]
+
+
+def stepped_many(optimizer: BCOS, params: list[nn.Parameter], steps: int = 2) -> None:
+    torch.manual_seed(1)
+    for _ in range(steps):
+        for p in params:
+            p.grad = torch.randn_like(p)
+        optimizer.step()
+
+
+@pytest.mark.parametrize("mode", ["c", "adam"])
+def test_many_small_states_share_memory_and_nothing_else(mode: str, tmp_path: Path) -> None:
+    params, others = many(), many()
+    optimizer, loop = BCOS(params, mode=mode), BCOS(others, mode=mode, fused=False, foreach=False)
+    stepped_many(optimizer, params)
+    stepped_many(loop, others)
+    states = [optimizer.state[p]["m"] for p in params]
+    assert len({m.untyped_storage().data_ptr() for m in states}) == 1
+    assert not any(m._is_view() for m in states)
+    for p, q in zip(params, others, strict=True):
+        torch.testing.assert_close(p, q)
+        assert optimizer.state[p]["m"].shape == p.shape
+        torch.testing.assert_close(optimizer.state[p]["m"], loop.state[q]["m"])
+
+    torch.save(optimizer.state_dict(), tmp_path / "state.pt")
+    saved = torch.load(tmp_path / "state.pt")
+    copied = copy.deepcopy(optimizer)
+    states[0].fill_(7)
+    twin_params = [nn.Parameter(p.detach().clone()) for p in params]
+    twin = BCOS(twin_params, mode=mode)
+    twin.load_state_dict(saved)
+    for mine, theirs in zip(others, twin_params, strict=True):
+        torch.testing.assert_close(twin.state[theirs]["m"], loop.state[mine]["m"])
+    first = copied.param_groups[0]["params"][0]
+    torch.testing.assert_close(copied.state[first]["m"], loop.state[others[0]]["m"])
+
+
+def test_few_states_have_memory_of_their_own() -> None:
+    params = many(50)
+    optimizer = BCOS(params)
+    stepped_many(optimizer, params, 1)
+    storages = {optimizer.state[p]["m"].untyped_storage().data_ptr() for p in params}
+    assert len(storages) == len(params)
+
+
+def test_many_small_gradients_are_read_under_pythons_lock(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    update = _native.Plan.update
+
+    def watched(plan: _native.Plan, *arguments: Any, locked: bool) -> _native.Report:
+        seen.append(locked)
+        return update(plan, *arguments, locked=locked)
+
+    monkeypatch.setattr(_native.Plan, "update", watched)
+    for params in (many(50), [nn.Parameter(torch.ones(1 << 15)) for _ in range(2)]):
+        stepped_many(BCOS(params), params, 1)
+    assert seen == [True, False]

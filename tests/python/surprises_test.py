@@ -159,6 +159,36 @@ def test_containers_are_compared_by_what_they_hold() -> None:
     assert _same.same_entries([{"m": a}, {"m": b, "v": a}], "m", [a, b])
     assert not _same.same_entries([{"m": equal}, {"m": b}], "m", [a, b])
     assert not _same.same_entries([{"v": a}, {"m": b}], "m", [a, b])
+    dicts = [{"m": a, "v": b}, {}, {"m": b}]
+    known = _same.contents(dicts)
+    assert _same.same_contents(dicts, known)
+    for changed in ({"m": equal, "v": b}, {"v": b, "m": a}, {"m": a}, {"m": a, "v": b, "w": b}):
+        kept = dict(dicts[0])
+        dicts[0].clear()
+        dicts[0].update(changed)
+        assert not _same.same_contents(dicts, known)
+        dicts[0].clear()
+        dicts[0].update(kept)
+    assert _same.same_contents(dicts, known)
+    dicts[2].pop("m")
+    dicts[1]["m"] = b
+    assert not _same.same_contents(dicts, known)
+
+
+@pytest.mark.usefixtures("looking")
+def test_notes_in_a_state_are_left_alone() -> None:
+    params = [nn.Parameter(torch.ones(3)) for _ in range(3)]
+    optimizer = BCOS(params)
+    plans = set()
+    for t in range(4):
+        for p in params:
+            p.grad = torch.ones(3)
+            optimizer.state[p]["note"] = torch.full((), t)
+        optimizer.step()
+        plans.add(optimizer._engine_steps[False])
+        assert all(int(optimizer.state[p]["note"]) == t for p in params)
+        assert [int(optimizer.state[p]["step"]) for p in params] == [t + 1] * 3
+    assert len(plans) == 1
 
 
 def test_parameters_that_were_not_touched_keep_their_version() -> None:
