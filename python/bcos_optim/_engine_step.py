@@ -21,8 +21,8 @@ _gradient_of = attrgetter("grad")
 
 _Limits = tuple[str, float | None]
 
-#: Many small gradients are not held one by one: Python's lock is kept for their step, so that nobody
-#: drops them. For so many elements at most, which take milliseconds, and so many a tensor.
+#: Many small gradients are not held one by one: Python's lock is kept for their step, so that
+#: nobody drops them. For so many elements at most, which take milliseconds, and so many a tensor.
 LOCKED = 1 << 24
 LOCKED_MEAN = 1 << 14
 

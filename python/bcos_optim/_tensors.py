@@ -113,8 +113,9 @@ def state_like(param: Tensor, name: str) -> Tensor:
 
 
 class StateRoom:
-    """Makes the states of a list of parameters. Thousands of small ones, each in a place of its own,
-    cost more to find than to step: they are cut out of larger pieces of memory, side by side."""
+    """Makes the states of a list of parameters. Thousands of small ones, each in a place of its
+    own, cost more to find than to step: they are cut out of larger pieces of memory, side by side.
+    """
 
     MANY = 1_000
     SMALL = 1 << 14  #: elements

@@ -85,29 +85,32 @@ class Reader {
   const Parts& parts_;
 };
 
-/// Asks for the parts of tensors that will be looked at soon: of thousands, each is somewhere else,
-/// and each part is found through the one before it. So the parts of a tensor are asked for in
-/// turns, several tensors apart.
+/// Asks for the words of tensors that will be read soon: of thousands, each tensor is somewhere else,
+/// and each of its parts is found through the one before it. So the parts of a tensor are asked for
+/// in turns, several tensors apart. Word by word, for a part begins anywhere in a line of the cache,
+/// and lines that nobody reads cost as much as others.
 class Prefetcher {
  public:
   Prefetcher(const Parts& parts, std::ptrdiff_t count) : parts_(parts), count_(count) {}
 
   void tensors(PyObject* const* objects, std::ptrdiff_t now) const {
-    ask(item(objects, now + 5 * kApart));
-    ask_tensor(next(item(objects, now + 4 * kApart), parts_.tensor));
-    ask(next(soon(objects, now), parts_.storage));
+    ask(item(objects, now + 5 * kApart), parts_.tensor);
+    const Word* const tensor = next(item(objects, now + 4 * kApart), parts_.tensor);
+    ask(tensor, parts_.version);
+    ask_described(tensor);
+    ask(next(soon(objects, now), parts_.storage), parts_.memory);
   }
 
   /// After the same call of `tensors`: what is behind the tensors.
   void gradients(PyObject* const* objects, std::ptrdiff_t now) const {
-    ask(next(soon(objects, now), parts_.meta));
-    ask(next(soon(objects, now), parts_.version));
-    ask_tensor(gradient(objects, now + 2 * kApart));
-    ask(next(gradient(objects, now + kApart), parts_.storage));
+    ask(next(soon(objects, now), parts_.meta), parts_.gradient);
+    ask(next(soon(objects, now), parts_.version), parts_.counter);
+    ask_described(gradient(objects, now + 2 * kApart));
+    ask(next(gradient(objects, now + kApart), parts_.storage), parts_.memory);
   }
 
  private:
-  static constexpr std::ptrdiff_t kApart = 8;
+  static constexpr std::ptrdiff_t kApart = 4;
 
   const Word* item(PyObject* const* objects, std::ptrdiff_t i) const {
     return i < count_ ? reinterpret_cast<const Word*>(objects[i]) : nullptr;
@@ -121,13 +124,14 @@ class Prefetcher {
   static const Word* next(const Word* whole, std::uint32_t word) {
     return whole == nullptr ? nullptr : part(whole, word);
   }
-  void ask_tensor(const Word* tensor) const {
-    if (tensor == nullptr) return;
-    ask(tensor);
-    ask(tensor + parts_.description);
-    ask(tensor + parts_.description + 3);
+  void ask_described(const Word* tensor) const {
+    ask(tensor, parts_.storage);
+    ask(tensor, parts_.description);
+    ask(tensor, parts_.description + 3);
   }
-  static void ask(const Word* place) { __builtin_prefetch(place, 1); }
+  static void ask(const Word* whole, std::uint32_t word) {
+    if (whole != nullptr) __builtin_prefetch(whole + word, 1);
+  }
 
   const Parts& parts_;
   std::ptrdiff_t count_;
