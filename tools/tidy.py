@@ -2,8 +2,8 @@
 
 A source is clean until its preprocessed text, its compile command or .clang-tidy changes. Sources
 that are compiled alike are looked at several at a time, as one: most of the time goes into the
-libraries' headers, which are then read once. Sources that cannot be read as one, because they use
-the same names for different things, are looked at one by one.
+libraries' headers, which are then read once. Where sources cannot be read as one, because they use
+the same names for different things, fewer are looked at together.
 """
 
 import hashlib
@@ -50,23 +50,36 @@ def fingerprint(source: Source) -> str:
 def complaints_about(file: str, source: Source) -> str:
     """What clang-tidy has to say about a file that is compiled like this source."""
     flags = [*source.command[1:], f"-working-directory={source.directory}"]
-    command = ["clang-tidy-19", "--quiet", f"--config-file={SETTINGS}", file, "--", *flags]
+    command = [
+        "clang-tidy-19",
+        "--quiet",
+        f"--config-file={SETTINGS.resolve()}",
+        file,
+        "--",
+        *flags,
+    ]
     result = subprocess.run(command, capture_output=True, text=True)
     return "" if result.returncode == 0 else result.stdout + result.stderr
+
+
+def as_one(sources: list[Source]) -> str | None:
+    """A file that includes these sources; None if it cannot be compiled."""
+    names = "".join(f'#include "{source.file}"  // NOLINT\n' for source in sources)
+    file = CACHE.resolve() / f"{hashlib.sha256(names.encode()).hexdigest()}.cc"
+    file.write_text(names)
+    command = [*sources[0].command, "-fsyntax-only", str(file)]
+    result = subprocess.run(command, cwd=sources[0].directory, capture_output=True)
+    return str(file) if result.returncode == 0 else None
 
 
 def tidy(sources: list[Source], stamps: dict[str, Path]) -> str:
     """What there is to say about sources that are compiled alike, empty if nothing."""
     first = sources[0]
-    file = first.file
-    if len(sources) > 1:
-        names = "".join(f'#include "{source.file}"\n' for source in sources)
-        together = CACHE.resolve() / f"{hashlib.sha256(names.encode()).hexdigest()}.cc"
-        together.write_text(names)
-        file = str(together)
-    said = complaints_about(file, first)
-    if said and len(sources) > 1:
-        return "".join(tidy([source], stamps) for source in sources)
+    file = first.file if len(sources) == 1 else as_one(sources)
+    said = complaints_about(file, first) if file is not None else ""
+    if len(sources) > 1 and (file is None or said):
+        half = len(sources) // 2
+        return tidy(sources[:half], stamps) + tidy(sources[half:], stamps)
     if not said:
         for source in sources:
             stamps[source.file].touch()
@@ -74,13 +87,14 @@ def tidy(sources: list[Source], stamps: dict[str, Path]) -> str:
 
 
 def batches(sources: list[Source]) -> list[list[Source]]:
-    """Of sources that are compiled alike, and near each other."""
-
-    def kind(source: Source) -> tuple[list[str], str]:
-        return source.command, str(Path(source.file).parent)
-
-    alike = [list(some) for _, some in groupby(sorted(sources, key=kind), kind)]
-    return [some[i : i + TOGETHER] for some in alike for i in range(0, len(some), TOGETHER)]
+    """Of sources that are compiled alike, each from as many directories as there are: neighbours
+    use the same names."""
+    found = []
+    for _, some in groupby(sorted(sources, key=lambda s: s.command), lambda s: s.command):
+        alike = sorted(some, key=lambda s: s.file)
+        count = -(-len(alike) // TOGETHER)
+        found += [alike[i::count] for i in range(count)]
+    return found
 
 
 def main(files: list[str]) -> int:

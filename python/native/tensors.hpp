@@ -29,10 +29,10 @@ inline const Word* part(const Word* whole, std::uint32_t word) {
 
 /// The words of a tensor that tell how it lies in its memory.
 struct Description {
-  Word offset;    ///< in elements
+  Word offset;  ///< in elements
   Word elements;
-  Word kind;      ///< type of the elements, device, density
-  Word keys;      ///< who handles it: not the same for other signs, or tensors around others
+  Word kind;  ///< type of the elements, device, density
+  Word keys;  ///< who handles it: not the same for other signs, or tensors around others
 
   bool lies_like(const Description& other) const {
     return elements == other.elements && kind == other.kind && keys == other.keys;
@@ -85,10 +85,10 @@ class Reader {
   const Parts& parts_;
 };
 
-/// Asks for the words of tensors that will be read soon: of thousands, each tensor is somewhere else,
-/// and each of its parts is found through the one before it. So the parts of a tensor are asked for
-/// in turns, several tensors apart. Word by word, for a part begins anywhere in a line of the cache,
-/// and lines that nobody reads cost as much as others.
+/// Asks for the words of tensors that will be read soon: of thousands, each tensor is somewhere
+/// else, and each of its parts is found through the one before it. So the parts of a tensor are
+/// asked for in turns, several tensors apart. Word by word, for a part begins anywhere in a line of
+/// the cache, and lines that nobody reads cost as much as others.
 class Prefetcher {
  public:
   Prefetcher(const Parts& parts, std::ptrdiff_t count) : parts_(parts), count_(count) {}
