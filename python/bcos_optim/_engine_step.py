@@ -73,7 +73,9 @@ class EngineStep:
         self._contents = contents(self._states)
         self._empty = [i for i, p in enumerate(self._params) if p.numel() == 0]
         elements = sum(map(Tensor.numel, params))
-        self._locked = elements <= min(LOCKED, LOCKED_MEAN * len(params))
+        locked = elements <= min(LOCKED, LOCKED_MEAN * len(params))
+        # A step that looks at its gradients first may change nothing.
+        self._certain = limits[0] == "propagate"
         self._plan = _native.Plan(
             self._method_texts(),
             owners,
@@ -84,8 +86,9 @@ class EngineStep:
             max_norm=limits[1],
             threads=torch.get_num_threads(),
         )
-        self._surveyor = self._make_surveyor()
+        self._surveyor = self._make_surveyor(hold=not locked)
         self._survey = self._surveyor.look(counting=False) if self._surveyor else None
+        self._looks_late = locked and self._survey is not None
         self._places = self._where()
 
     def fits(
@@ -105,20 +108,20 @@ class EngineStep:
             and self._unmoved()
         )
 
-    def _make_surveyor(self) -> Surveyor | None:
+    def _make_surveyor(self, *, hold: bool) -> Surveyor | None:
         """For lists of the plainest kind."""
         states = [known for _, _, known in self._kept[1:] if known]
         everywhere = all(len(known) == len(self._params) for known in states)
         plain = all(type(t) in PLAIN for t in chain(self._params, *states))
         if not (self._flat and everywhere and plain):
             return None
-        return Surveyor(self._params, states, self._plan.addresses, hold=not self._locked)
+        return Surveyor(self._params, states, self._plan.addresses, hold=hold)
 
     def _unmoved(self) -> bool:
         """Storage may be swapped behind a tensor (``p.data = ...``)."""
-        # A step that looks at its gradients first may change nothing.
-        certain = self._limits[0] == "propagate"
-        self._survey = self._surveyor.look(counting=certain) if self._surveyor else None
+        if self._looks_late:
+            return True  # for all that is known; `run` looks
+        self._survey = self._surveyor.look(counting=self._certain) if self._surveyor else None
         if self._survey is None:
             return self._where() == self._places
         if not self._survey.unmoved:
@@ -145,32 +148,35 @@ class EngineStep:
             same_entries(having, name, known) for name, having, known in self._kept
         )
 
-    def run(self, grad_scale: float) -> _native.Report:
+    def run(self, grad_scale: float) -> _native.Report | None:
+        """None if something turns out to have moved: make another plan."""
+        self._plan.set_methods(self._method_texts())
+        alphas = [float(group["lr"]) for group in self._groups]
         survey, self._survey = self._survey, None
+        if self._looks_late and self._surveyor is not None:
+            call = self._plan.call({}, alphas, self._counters, grad_scale)
+            survey = self._surveyor.look_and_step(call, counting=self._certain)
+            if not survey.unmoved:
+                return None
+            if survey.alike:
+                report = self._plan.report_of(call.code)
+                self._tell(report, survey.counted, set())
+                return report
         try:
-            return self._run(survey, grad_scale)
+            gradients = self._dense_gradients(survey) or self._any_gradients()
+            report = self._plan.update(
+                gradients.addresses, gradients.strided, alphas, self._counters, grad_scale
+            )
         finally:
             if survey is not None and survey.alike and self._surveyor is not None:
                 self._surveyor.release()
-
-    def _run(self, survey: Survey | None, grad_scale: float) -> _native.Report:
-        gradients = self._dense_gradients(survey) or self._any_gradients()
-        self._plan.set_methods(self._method_texts())
-        alphas = [float(group["lr"]) for group in self._groups]
-        report = self._plan.update(
-            gradients.addresses,
-            gradients.strided,
-            alphas,
-            self._counters,
-            grad_scale,
-            locked=self._locked,
-        )
-        if not report.skipped:
-            self._tell(survey.counted if survey else 0, gradients.missing)
+        self._tell(report, survey.counted if survey else 0, gradients.missing)
         return report
 
-    def _tell(self, counted: int, missing: set[int]) -> None:
+    def _tell(self, report: _native.Report, counted: int, missing: set[int]) -> None:
         """What the step has written; of the first ``counted`` parameters autograd knows."""
+        if report.skipped:
+            return
         if counted < len(self._params):
             rest = enumerate(self._params[counted:], counted)
             count_writes([p for i, p in rest if i not in missing])

@@ -93,6 +93,21 @@ class _Report(ctypes.Structure):
     ]
 
 
+class Call(ctypes.Structure):
+    """A call of the engine's update, as the library of passes takes it."""
+
+    _fields_ = [
+        ("update", c_void_p),
+        ("plan", c_void_p),
+        ("gradients", c_void_p),
+        ("alphas", c_void_p),
+        ("steps", c_void_p),
+        ("grad_scale", c_double),
+        ("report", c_void_p),
+        ("code", c_int32),
+    ]
+
+
 @dataclass(frozen=True)
 class Report:
     """What a step of the engine did."""
@@ -134,17 +149,6 @@ def library() -> ctypes.CDLL | None:
     return None
 
 
-_UPDATE = [c_void_p, c_void_p, POINTER(c_double), c_void_p, c_double, POINTER(_Report)]
-
-
-@cache
-def _locked(lib: ctypes.CDLL) -> ctypes.PyDLL:
-    """The same library, called without letting other threads of Python run."""
-    same = ctypes.PyDLL(lib._name, handle=lib._handle)
-    same.bcos_plan_update.argtypes = _UPDATE
-    return same
-
-
 def _declared(lib: ctypes.CDLL) -> ctypes.CDLL:
     lib.bcos_version.restype = c_char_p
     lib.bcos_error_message.restype = c_char_p
@@ -159,7 +163,8 @@ def _declared(lib: ctypes.CDLL) -> ctypes.CDLL:
     ]
     lib.bcos_plan_destroy.argtypes = [c_void_p]
     lib.bcos_plan_destroy.restype = None
-    lib.bcos_plan_update.argtypes = _UPDATE
+    update = [c_void_p, c_void_p, POINTER(c_double), c_void_p, c_double, POINTER(_Report)]
+    lib.bcos_plan_update.argtypes = update
     lib.bcos_plan_set_numbers.argtypes = [c_void_p, c_size_t, c_char_p]
     lib.bcos_set_threads.argtypes = [ctypes.c_int]
     lib.bcos_optimizer_destroy.argtypes = [c_void_p]
@@ -297,29 +302,49 @@ class Plan:
         alphas: Sequence[float],
         steps: Tensor,
         grad_scale: float,
-        *,
-        locked: bool = False,
     ) -> Report:
-        """``addresses``: of the gradients, 0 where there is none; ``strided``: those not dense;
-        ``locked``: other threads of Python wait."""
+        """``addresses``: of the gradients, 0 where there is none; ``strided``: those not dense."""
         if addresses is not self.addresses:
             self.addresses.copy_(addresses)
+        call = self.call(strided, alphas, steps, grad_scale)
+        update = self._lib.bcos_plan_update
+        return self.report_of(
+            update(
+                self._handle,
+                call.gradients,
+                self._alphas,
+                call.steps,
+                grad_scale,
+                byref(self._report),
+            )
+        )
+
+    def call(
+        self,
+        strided: dict[int, Tensor],
+        alphas: Sequence[float],
+        steps: Tensor,
+        grad_scale: float,
+    ) -> Call:
+        """An update on the ``addresses`` as they will be, for whoever calls the engine."""
         if self._strides or strided:
             self._set_strides(strided)
         self._alphas[:] = alphas
-        report = _Report(struct_size=ctypes.sizeof(_Report))
-        update = (_locked(self._lib) if locked else self._lib).bcos_plan_update
-        check(
-            self._lib,
-            update(
-                self._handle,
-                self._gradients.data_ptr(),
-                self._alphas,
-                steps.data_ptr(),
-                grad_scale,
-                byref(report),
-            ),
+        self._report = _Report(struct_size=ctypes.sizeof(_Report))
+        return Call(
+            ctypes.cast(self._lib.bcos_plan_update, c_void_p),
+            self._handle,
+            self._gradients.data_ptr(),
+            ctypes.addressof(self._alphas),
+            steps.data_ptr(),
+            grad_scale,
+            ctypes.addressof(self._report),
         )
+
+    def report_of(self, code: int) -> Report:
+        """What a call did; raises what it says."""
+        check(self._lib, code)
+        report = self._report
         return Report(
             norm=report.norm,
             clipped=bool(report.clipped),

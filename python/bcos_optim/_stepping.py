@@ -151,7 +151,10 @@ class Stepping(Optimizer):
         )
         if step is None or not step.fits(groups, params, self.state, self._limits()):
             return False
-        self.last_report = step.run(-grad_scale if uphill else grad_scale)
+        report = step.run(-grad_scale if uphill else grad_scale)
+        if report is None:
+            return False
+        self.last_report = report
         return True
 
     def _step_in_engine(
@@ -161,20 +164,29 @@ class Stepping(Optimizer):
         uphill = grad_scale < 0
         step = self._engine_steps.get(uphill)
         params = [p for mine in lists for p in mine]
-        if step is None or not step.fits(self.param_groups, params, self.state, limits):
-            names: list[str] = []
-            room = StateRoom([p for p in params if "step" not in self.state.get(p, {})])
-            for group, mine in zip(self.param_groups, lists, strict=True):
-                taken = set(map(id, mine))
-                for name, p in zip(self._names(group), group["params"], strict=True):
-                    if id(p) in taken:
-                        self._state_of(p, group, room.state_like)
-                        names.append(name)
-            owners = [k for k, mine in enumerate(lists) for _ in mine]
-            states = [self.state[p] for p in params]
-            step = EngineStep(self.param_groups, owners, params, states, limits, names)
-            self._engine_steps[uphill] = step
-        self.last_report = step.run(grad_scale)
+        fits = step is not None and step.fits(self.param_groups, params, self.state, limits)
+        report = step.run(grad_scale) if step is not None and fits else None
+        if report is None:
+            step = self._engine_steps[uphill] = self._plan_for(lists, params, limits)
+            report = step.run(grad_scale)
+        if report is None:
+            raise RuntimeError("parameters were moved by another thread during a step")
+        self.last_report = report
+
+    def _plan_for(
+        self, lists: list[list[Tensor]], params: list[Tensor], limits: tuple[str, float | None]
+    ) -> EngineStep:
+        names: list[str] = []
+        room = StateRoom([p for p in params if "step" not in self.state.get(p, {})])
+        for group, mine in zip(self.param_groups, lists, strict=True):
+            taken = set(map(id, mine))
+            for name, p in zip(self._names(group), group["params"], strict=True):
+                if id(p) in taken:
+                    self._state_of(p, group, room.state_like)
+                    names.append(name)
+        owners = [k for k, mine in enumerate(lists) for _ in mine]
+        states = [self.state[p] for p in params]
+        return EngineStep(self.param_groups, owners, params, states, limits, names)
 
     def _step_in_torch(self, group: dict[str, Any], chosen: list[bool], factor: float) -> None:
         lists: tuple[list[Tensor], ...] = ([], [], [], [], [])

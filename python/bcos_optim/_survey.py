@@ -11,6 +11,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
+from ._native import Call
 from ._parts import Parts, parts
 from ._same import helper
 
@@ -59,6 +60,12 @@ def _reader() -> tuple[ctypes.PyDLL, _TorchFunctions, Parts] | None:
             getattr(lib, f"bcos_survey_{name}").restype = None
         lib.bcos_survey.argtypes = [*given, POINTER(Parts), c_int32, c_int32, POINTER(_Survey)]
         lib.bcos_survey.restype = None
+        lib.bcos_survey_step.argtypes = [
+            *lib.bcos_survey.argtypes[:4],
+            POINTER(_Survey),
+            POINTER(Call),
+        ]
+        lib.bcos_survey_step.restype = None
         torch_lib = ctypes.CDLL(torch._C.__file__)
         functions = [getattr(torch_lib, f"aoti_torch_{name}") for name in _FUNCTIONS]
     except (AttributeError, OSError):
@@ -127,6 +134,17 @@ class Surveyor:
         seen = _Survey()
         lib.bcos_survey(byref(self._tensors), *through, self._first, counting, byref(seen))
         self._first = False
+        return Survey(bool(seen.unmoved), bool(seen.alike), self._addresses, seen.counted)
+
+    def look_and_step(self, call: Call, *, counting: bool) -> Survey:
+        """After a first look: makes the call too, if nothing has moved and all gradients are alike.
+        Other threads of Python wait."""
+        assert self._reader is not None
+        assert not self._first
+        lib, functions, found = self._reader
+        through = (byref(functions), byref(found))
+        seen = _Survey()
+        lib.bcos_survey_step(byref(self._tensors), *through, counting, byref(seen), byref(call))
         return Survey(bool(seen.unmoved), bool(seen.alike), self._addresses, seen.counted)
 
     def release(self) -> None:

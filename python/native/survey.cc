@@ -26,6 +26,19 @@ struct Tensors {
   Word** held;  ///< the gradients and one more, which stays empty; or null
 };
 
+/// A call of the engine's update (bcos.h), and what it returned.
+struct Call {
+  int (*update)(void* plan, const void* gradients, const double* alphas, std::uint64_t* steps,
+                double grad_scale, void* report);
+  void* plan;
+  const void* gradients;
+  const double* alphas;
+  std::uint64_t* steps;
+  double grad_scale;
+  void* report;
+  std::int32_t code;
+};
+
 /// As the package reads it.
 struct Survey {
   std::int64_t counted;  ///< of so many parameters, from the first on, autograd was told
@@ -134,4 +147,15 @@ BCOS_PASS void bcos_survey(const Tensors* tensors, const TorchFunctions* torch, 
   }
   if (out->unmoved == 0) out->alike = 0;
   if (out->alike == 0) bcos_survey_release(tensors, torch);
+}
+
+/// Looks, and steps if nothing has moved and all gradients are alike. Python's lock is not let go
+/// of in between: nobody drops a gradient that is not held.
+BCOS_PASS void bcos_survey_step(const Tensors* tensors, const TorchFunctions* torch,
+                                const Parts* parts, std::int32_t counting, Survey* out,
+                                Call* call) {
+  bcos_survey(tensors, torch, parts, 0, counting, out);
+  if (out->alike == 0) return;
+  call->code = call->update(call->plan, call->gradients, call->alphas, call->steps,
+                            call->grad_scale, call->report);
 }

@@ -233,8 +233,7 @@ def test_gradients_are_held_while_they_are_read(monkeypatch: pytest.MonkeyPatch)
         optimizer = BCOS(params, fused=fused)
         poison = []
 
-        def let_go(plan: _native.Plan, *arguments: Any, locked: bool) -> _native.Report:
-            assert not locked
+        def let_go(plan: _native.Plan, *arguments: Any) -> _native.Report:
             for p in params:
                 p.grad = None
             poison.extend(torch.full((100,), torch.nan) for _ in range(200))
@@ -316,15 +315,24 @@ def test_few_states_have_memory_of_their_own() -> None:
     assert len(storages) == len(params)
 
 
-def test_many_small_gradients_are_read_under_pythons_lock(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
-    update = _native.Plan.update
-
-    def watched(plan: _native.Plan, *arguments: Any, locked: bool) -> _native.Report:
-        seen.append(locked)
-        return update(plan, *arguments, locked=locked)
-
-    monkeypatch.setattr(_native.Plan, "update", watched)
-    for params in (many(50), [nn.Parameter(torch.ones(1 << 15)) for _ in range(2)]):
-        stepped_many(BCOS(params), params, 1)
-    assert seen == [True, False]
+@pytest.mark.parametrize(("size", "late"), [(20, True), (1 << 15, False)])
+def test_small_lists_are_looked_at_and_stepped_in_one_call(size: int, late: bool) -> None:
+    params = [nn.Parameter(torch.ones(size)) for _ in range(40)]
+    optimizer = BCOS(params, lr=0.5, weight_decay=0)
+    for t in range(3):
+        for p in params:
+            p.grad = torch.ones(size)
+        optimizer.step()
+        step = optimizer._engine_steps[False]
+        assert step._looks_late == late
+        assert optimizer.last_report is not None
+        assert optimizer.last_report.elements == 40 * size
+        assert [int(optimizer.state[p]["step"]) for p in params] == [t + 1] * 40
+    kept = [p.detach().clone() for p in params]
+    params[3].data = params[3].data.clone()
+    for p in params:
+        p.grad = torch.ones(size)
+    optimizer.step()
+    assert optimizer._engine_steps[False] is not step
+    assert all((p < before).all() for p, before in zip(params, kept, strict=True))
+    assert len({float(p.detach()[0]) for p in params}) == 1
