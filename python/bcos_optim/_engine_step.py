@@ -14,7 +14,7 @@ from torch import Tensor
 from . import _native
 from ._methods import method_of
 from ._same import contents, same_contents, same_entries, same_items, same_values
-from ._survey import Survey, Surveyor, count_writes
+from ._survey import Surveyor, count_writes
 from ._tensors import PLAIN, check_gradient, is_dtensor, placed_like, plain
 
 _gradient_of = attrgetter("grad")
@@ -154,7 +154,7 @@ class EngineStep:
         alphas = [float(group["lr"]) for group in self._groups]
         survey, self._survey = self._survey, None
         if self._looks_late and self._surveyor is not None:
-            call = self._plan.call({}, alphas, self._counters, grad_scale)
+            call = self._plan.call(alphas, self._counters, grad_scale)
             survey = self._surveyor.look_and_step(call, counting=self._certain)
             if not survey.unmoved:
                 return None
@@ -163,7 +163,9 @@ class EngineStep:
                 self._tell(report, survey.counted, set())
                 return report
         try:
-            gradients = self._dense_gradients(survey) or self._any_gradients()
+            # Those that are alike are held, and the survey has left their addresses with the plan.
+            alike = survey is not None and survey.alike
+            gradients = _Gradients(self._plan.addresses) if alike else self._any_gradients()
             report = self._plan.update(
                 gradients.addresses, gradients.strided, alphas, self._counters, grad_scale
             )
@@ -183,10 +185,6 @@ class EngineStep:
         for i in missing.intersection(self._empty):
             if self._counters[i] > 0:  # the engine cannot tell an empty gradient from none
                 self._counters[i] -= 1
-
-    def _dense_gradients(self, survey: Survey | None) -> _Gradients | None:
-        """The gradients if all are there and lie like their parameters: the survey holds them."""
-        return _Gradients(survey.addresses) if survey is not None and survey.alike else None
 
     def _any_gradients(self) -> _Gradients:
         for p, name in zip(self._params, self._names, strict=True):

@@ -306,31 +306,22 @@ class Plan:
         """``addresses``: of the gradients, 0 where there is none; ``strided``: those not dense."""
         if addresses is not self.addresses:
             self.addresses.copy_(addresses)
-        call = self.call(strided, alphas, steps, grad_scale)
-        update = self._lib.bcos_plan_update
+        self._prepare(strided, alphas)
         return self.report_of(
-            update(
+            self._lib.bcos_plan_update(
                 self._handle,
-                call.gradients,
+                self._gradients.data_ptr(),
                 self._alphas,
-                call.steps,
+                steps.data_ptr(),
                 grad_scale,
                 byref(self._report),
             )
         )
 
-    def call(
-        self,
-        strided: dict[int, Tensor],
-        alphas: Sequence[float],
-        steps: Tensor,
-        grad_scale: float,
-    ) -> Call:
-        """An update on the ``addresses`` as they will be, for whoever calls the engine."""
-        if self._strides or strided:
-            self._set_strides(strided)
-        self._alphas[:] = alphas
-        self._report = _Report(struct_size=ctypes.sizeof(_Report))
+    def call(self, alphas: Sequence[float], steps: Tensor, grad_scale: float) -> Call:
+        """An update on the ``addresses`` of dense gradients as they will be, for whoever calls the
+        engine."""
+        self._prepare({}, alphas)
         return Call(
             ctypes.cast(self._lib.bcos_plan_update, c_void_p),
             self._handle,
@@ -340,6 +331,12 @@ class Plan:
             grad_scale,
             ctypes.addressof(self._report),
         )
+
+    def _prepare(self, strided: dict[int, Tensor], alphas: Sequence[float]) -> None:
+        if self._strides or strided:
+            self._set_strides(strided)
+        self._alphas[:] = alphas
+        self._report = _Report(struct_size=ctypes.sizeof(_Report))
 
     def report_of(self, code: int) -> Report:
         """What a call did; raises what it says."""

@@ -32,11 +32,9 @@ def parts() -> Parts | None:
     """None if tensors are not built as expected."""
     try:
         with open("/proc/self/mem", "rb", buffering=0) as memory:
-            with torch.inference_mode(False), torch.enable_grad():
+            with torch.inference_mode(False):
                 return _found(memory)
-    except (AttributeError, LookupError, OSError, OverflowError, RuntimeError, ValueError):
-        return None
-    except struct.error:
+    except (AttributeError, IndexError, OSError, OverflowError, ValueError, struct.error):
         return None
 
 
@@ -114,8 +112,7 @@ def _description(memory: BinaryIO) -> tuple[int, int] | None:
 
     kind &= mask
     x = torch.nn.Parameter(_zeros(2, 3))
-    (x * x).sum().backward()
-    same = (plain, plain.clone(), plain.detach(), x, x.detach(), x.grad)
+    same = (plain, plain.clone(), plain.detach(), x, x.detach())
     handled = (torch._neg_view(plain), plain.as_subclass(_Dispatching))
     proved = (
         words[start + 1] == size

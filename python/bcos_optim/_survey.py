@@ -79,8 +79,11 @@ class Survey:
 
     unmoved: bool  #: parameters and states are where they were at the first look
     alike: bool  #: all gradients are there and lie like their parameters
-    addresses: Tensor  #: the gradients', until the next look
     counted: int  #: of so many parameters, from the first on, autograd was told that they change
+
+    @classmethod
+    def of(cls, seen: _Survey) -> Survey:
+        return cls(bool(seen.unmoved), bool(seen.alike), seen.counted)
 
 
 class Surveyor:
@@ -103,7 +106,7 @@ class Surveyor:
         self._objects = (c_void_p * len(every))(*every)
         self._places = (c_int64 * (_PLACE * len(every)))()
         self._item_bytes = (c_int64 * count)(*(p.element_size() for p in params))
-        self._addresses = addresses
+        self._addresses = addresses  # kept alive
         self._held = (c_void_p * (count + 1))() if hold else None
         self._tensors = _Tensors(
             ctypes.addressof(self._objects),
@@ -134,7 +137,7 @@ class Surveyor:
         seen = _Survey()
         lib.bcos_survey(byref(self._tensors), *through, self._first, counting, byref(seen))
         self._first = False
-        return Survey(bool(seen.unmoved), bool(seen.alike), self._addresses, seen.counted)
+        return Survey.of(seen)
 
     def look_and_step(self, call: Call, *, counting: bool) -> Survey:
         """After a first look: makes the call too, if nothing has moved and all gradients are alike.
@@ -145,7 +148,7 @@ class Surveyor:
         through = (byref(functions), byref(found))
         seen = _Survey()
         lib.bcos_survey_step(byref(self._tensors), *through, counting, byref(seen), byref(call))
-        return Survey(bool(seen.unmoved), bool(seen.alike), self._addresses, seen.counted)
+        return Survey.of(seen)
 
     def release(self) -> None:
         """Lets the gradients go."""

@@ -95,14 +95,13 @@ class Prefetcher {
 
   void tensors(PyObject* const* objects, std::ptrdiff_t now) const {
     ask(item(objects, now + 5 * kApart), parts_.tensor);
-    const Word* const tensor = next(item(objects, now + 4 * kApart), parts_.tensor);
-    ask(tensor, parts_.version);
-    ask_described(tensor);
+    ask_described(next(item(objects, now + 4 * kApart), parts_.tensor));
     ask(next(soon(objects, now), parts_.storage), parts_.memory);
   }
 
   /// After the same call of `tensors`: what is behind the tensors.
   void gradients(PyObject* const* objects, std::ptrdiff_t now) const {
+    ask(next(item(objects, now + 4 * kApart), parts_.tensor), parts_.version);
     ask(next(soon(objects, now), parts_.meta), parts_.gradient);
     ask(next(soon(objects, now), parts_.version), parts_.counter);
     ask_described(gradient(objects, now + 2 * kApart));

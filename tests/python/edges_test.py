@@ -172,7 +172,8 @@ def surveyed(p: nn.Parameter) -> Any:
 
 def test_gradients_are_taken_for_what_they_are() -> None:
     p = nn.Parameter(torch.ones(2, 3))
-    _, surveyor = surveyed(p)
+    optimizer, surveyor = surveyed(p)
+    addresses = optimizer._engine_steps[False]._plan.addresses
     pair = torch.ones(2, 3, dtype=torch.complex64)
     for gradient, alike in (
         (torch.ones(2, 3), True),
@@ -190,16 +191,20 @@ def test_gradients_are_taken_for_what_they_are() -> None:
         assert seen.unmoved
         assert seen.alike == alike, gradient
         if alike:
-            assert seen.addresses.tolist() == [gradient.data_ptr()]
+            assert addresses.tolist() == [gradient.data_ptr()]
+    p.grad = None
+    (p * p).sum().backward()
+    assert surveyor.look(counting=False).alike
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_gradients_in_a_larger_memory_are_found(dtype: torch.dtype) -> None:
     p = nn.Parameter(torch.ones(4, dtype=dtype))
-    _, surveyor = surveyed(p)
+    optimizer, surveyor = surveyed(p)
     whole = torch.arange(10, dtype=dtype)
     p.grad = whole[3:7]
-    assert surveyor.look(counting=False).addresses.tolist() == [whole[3:].data_ptr()]
+    assert surveyor.look(counting=False).alike
+    assert optimizer._engine_steps[False]._plan.addresses.tolist() == [whole[3:].data_ptr()]
 
 
 def test_what_moves_or_changes_its_kind_is_noticed() -> None:
