@@ -60,6 +60,10 @@ class LaneSums {
     for (std::size_t j = 0; j < kVectors; ++j) sum_[j] = load(D(), lanes + j * kVector);
   }
   BCOS_INLINE void add_square(std::size_t j, Pack<D> value) { sum_[j] = sum_[j] + value * value; }
+  /// To the bit the same, of a value that was a float32: float64 holds its square.
+  BCOS_INLINE void add_exact_square(std::size_t j, Pack<D> value) {
+    sum_[j] = with_exact_product(sum_[j], value, value);
+  }
   BCOS_INLINE void put(double (&lanes)[kLanes]) const {
     for (std::size_t j = 0; j < kVectors; ++j) store(sum_[j], lanes + j * kVector);
   }
@@ -93,12 +97,16 @@ class SumStep {
       if constexpr (reads_m(kEstimate)) {
         const Wide m = wide(value.m);
         const Wide g = wide(value.g);
-        a_.add_square(j, m);
-        b_.add_square(j, kEstimate == Estimate::cond_full ? shifted_gradient(g, m, beta_) : g);
+        add_square(a_, j, m);
+        if constexpr (kEstimate == Estimate::cond_full) {
+          b_.add_square(j, shifted_gradient(g, m, beta_));
+        } else {
+          add_square(b_, j, g);
+        }
       } else {
-        b_.add_square(j, wide(kEstimate == Estimate::ema_g ? value.g : value.d));
+        add_square(b_, j, wide(kEstimate == Estimate::ema_g ? value.g : value.d));
       }
-      if constexpr (kU) u_.add_square(j, wide(value.u));
+      if constexpr (kU) add_square(u_, j, wide(value.u));
     }
   }
 
@@ -111,6 +119,13 @@ class SumStep {
  private:
   BCOS_INLINE Wide wide(typename Inputs::N value) const {
     return kPlain ? widen(value) : widen(value) * scale_;
+  }
+  static BCOS_INLINE void add_square(LaneSums& sums, std::size_t j, Wide value) {
+    if constexpr (kPlain && sizeof(T) < sizeof(double)) {
+      sums.add_exact_square(j, value);
+    } else {
+      sums.add_square(j, value);
+    }
   }
 
   Inputs inputs_;

@@ -96,6 +96,11 @@ BCOS_INLINE Pack<D> normalising_scale(Pack<D> magnitude) {
   return {std::bit_cast<LaneOf<D>>(bits)};
 }
 
+template <class D>
+BCOS_INLINE Pack<D> with_exact_product(Pack<D> sum, Pack<D> a, Pack<D> b) {
+  return sum + a * b;
+}
+
 template <class T>
 BCOS_INLINE Pack<ScalarTag<double>> widen(Pack<ScalarTag<T>> a) {
   return {static_cast<double>(a.v)};

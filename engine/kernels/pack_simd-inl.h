@@ -104,6 +104,12 @@ BCOS_INLINE Pack<D> normalising_scale(Pack<D> magnitude) {
   return {hn::BitCast(D(), bits)};
 }
 
+/// sum + a b, where a b needs no rounding: then the fused form, where there is one, rounds alike.
+template <class D>
+BCOS_INLINE Pack<D> with_exact_product(Pack<D> sum, Pack<D> a, Pack<D> b) {
+  return {hn::MulAdd(a.v, b.v, sum.v)};
+}
+
 BCOS_INLINE Pack<FullTag<double>> widen(Pack<NarrowTag<float>> a) {
   return {hn::PromoteTo(FullTag<double>(), a.v)};
 }

@@ -119,9 +119,11 @@ void sweep(const Coefficients<T>& c, const Streams<T>& s, std::size_t block, std
   const Sweeper<T, kMomentum, kEstimate, kU> sweeper{c, s, sums};
   const MoveStep<FullTag<T>, kMomentum, false> move(c, gamma, T{1});
   // The sums run ahead: a processor adds while it waits for gamma, and moves while it waits for
-  // the sums. (Nor do loads wait for the stores of rows that lie a multiple of 4 KB apart.)
+  // the sums. Long rows half a page: where rows lie whole pages apart, a load of m waits for stores
+  // to the same place of the next row.
   const std::size_t whole = n - n % kLanes;
-  const std::size_t lead = std::min(whole, 4 * kLanes);
+  const std::size_t quarter = whole / (4 * kLanes) * kLanes;
+  const std::size_t lead = std::min(whole, std::clamp(quarter, 4 * kLanes, 32 * kLanes));
   sweeper.run(block, next, 0, lead, StayStep());
   sweeper.run(block - lead, next, lead, whole, move);  // unsigned: added to again from lead on
   sweeper.run_tail(next + whole, n - whole);

@@ -237,13 +237,22 @@ Stepped<T> stepped(const Inputs<T>& inputs, std::size_t misalignment, const Run&
 
 constexpr bool has_momentum(std::size_t recipe) { return recipe >= kRecipes / 2; }
 
+/// All short ones, and some for each of the distances by which sums run ahead of moves: all of the
+/// block, 4 lines of it, a quarter, and 32 lines.
+std::vector<std::size_t> swept_lengths() {
+  std::vector<std::size_t> lengths;
+  for (std::size_t n = 0; n < 2 * kLanes + 3; ++n) lengths.push_back(n);
+  for (std::size_t n = 2 * kLanes + 3; n <= 7 * kLanes; n += 7) lengths.push_back(n);
+  lengths.insert(lengths.end(), {333, 1024, 2100});
+  return lengths;
+}
+
 /// Calls check(case, recipe, kernels, n) for all that can be advanced.
 template <class T, class Check>
 void for_everything_advanced(const Check& check) {
   for (const Case<T>& given : coefficient_cases<T>()) {
     if (!given.c.plain()) continue;
-    // Sums run four times 16 ahead of moves.
-    for (std::size_t n = 0; n <= 7 * kLanes; n += n < 2 * kLanes + 3 ? 1 : 7) {
+    for (const std::size_t n : swept_lengths()) {
       for (std::size_t recipe = 0; recipe < kRecipes; ++recipe) {
         for (const Target target : available_targets()) {
           const Kernels<T>& kernels = kernels_of<T>(target);
