@@ -109,15 +109,20 @@ BCOS_INLINE void walk_tiles(const Coefficients<T>& c, const Streams<T>& s, std::
                             const Walk& walk_tile) {
   constexpr std::size_t kPage = 4096;
   constexpr std::size_t kTile = kPage / sizeof(T);
-  alignas(64) T minus_update[kTile];
-  alignas(64) T v[kTile];
+  // In their pages where x and the states are in theirs: a load waits for earlier stores to its
+  // place in any page.
+  alignas(kPage) T minus_updates[kTile];
+  alignas(kPage) T vs[kTile];
   Coefficients<T> without_decay = c;
   without_decay.keep = 1;
   // Tiles end where pages do, and with them what the hardware fetches ahead.
-  const std::size_t into_page = reinterpret_cast<std::uintptr_t>(s.x) % kPage / sizeof(T);
+  std::size_t into_page = reinterpret_cast<std::uintptr_t>(s.x) % kPage / sizeof(T);
   std::size_t count = 0;
   for (std::size_t i = 0; i < n; i += count) {
-    count = std::min(i == 0 ? kTile - into_page : kTile, n - i);
+    count = std::min(kTile - into_page, n - i);
+    T* const minus_update = minus_updates + into_page;
+    T* const v = vs + into_page;
+    into_page = 0;
     Streams<T> tile = s.from(i);
     tile.x = minus_update;
     std::fill(minus_update, minus_update + count, T(-0.0));
