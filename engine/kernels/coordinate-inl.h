@@ -191,6 +191,24 @@ class PlainStep {
     const T* g;
     T* m;
     T* v;
+
+    BCOS_INLINE N get(const T* stream, std::size_t i) const { return load(D(), stream + i); }
+    BCOS_INLINE void put(N value, T* stream, std::size_t i) const { store(value, stream + i); }
+  };
+
+  /// The first n elements alone. Behind them is 1, which is in range but for extreme factors: it
+  /// does not send the rest to the full step.
+  struct FirstOfMemory : Memory {
+    std::size_t n;
+
+    BCOS_INLINE N get(const T* stream, std::size_t i) const {
+      i = std::min(i, n);
+      return load_first(D(), stream + i, std::min(n - i, kStride), T{1});
+    }
+    BCOS_INLINE void put(N value, T* stream, std::size_t i) const {
+      i = std::min(i, n);
+      store_first(value, stream + i, std::min(n - i, kStride));
+    }
   };
 
   /// Where the same elements of the streams are that will be wanted soon.
@@ -222,12 +240,13 @@ class PlainStep {
     N d;
     N v;
   };
-  BCOS_INLINE Moment moment(const Memory& at, std::size_t i) const {
-    const N g = load(D(), at.g + i) * factor_;
-    const N m = kMomentum ? load(D(), at.m + i) : g;
+  template <class At>
+  BCOS_INLINE Moment moment(const At& at, std::size_t i) const {
+    const N g = at.get(at.g, i) * factor_;
+    const N m = kMomentum ? at.get(at.m, i) : g;
     const N d = kMomentum ? smoothed(m, g, beta_, fresh_) : g;
     if constexpr (kEstimate == Estimate::constant) return {d, d};
-    const N old_v = keeps_v(kEstimate) ? load(D(), at.v + i) : g;
+    const N old_v = keeps_v(kEstimate) ? at.get(at.v, i) : g;
     return {d, estimate_of<kEstimate>(m, g, d, old_v, p_, q_, beta_)};
   }
 
@@ -243,15 +262,16 @@ class PlainStep {
     return all_true(safe);
   }
 
-  BCOS_INLINE void finish(const Moment& now, const Memory& at, std::size_t i) const {
+  template <class At>
+  BCOS_INLINE void finish(const Moment& now, const At& at, std::size_t i) const {
     N update = gamma_ * now.d;
     if constexpr (kEstimate != Estimate::constant) {
       const N root = rooted(now.v, eps_root_);
       update = alpha_ * (now.d / (kSmooth ? root : root + eps_));
     }
-    store(moved(load(D(), at.x + i), keep_, update), at.x + i);
-    if constexpr (kMomentum) store(now.d, at.m + i);
-    if constexpr (keeps_v(kEstimate)) store(now.v, at.v + i);
+    at.put(moved(at.get(at.x, i), keep_, update), at.x, i);
+    if constexpr (kMomentum) at.put(now.d, at.m, i);
+    if constexpr (keeps_v(kEstimate)) at.put(now.v, at.v, i);
   }
 
  private:
@@ -273,9 +293,9 @@ struct NothingSoon {
 
 /// Steps pairs of vectors from i on, up to the first that needs the full step; says where that is.
 /// No calls inside: the coefficients stay in registers.
-template <class Plain, class Soon>
-BCOS_INLINE std::size_t run_plain(const Plain& plain, const typename Plain::Memory& at,
-                                  const Soon& soon, std::size_t i, std::size_t end) {
+template <class Plain, class At, class Soon>
+BCOS_INLINE std::size_t run_plain(const Plain& plain, const At& at, const Soon& soon, std::size_t i,
+                                  std::size_t end) {
   constexpr std::size_t L = Plain::kStride;
   for (; i < end; i += 2 * L) {
     soon.prefetch_pair(i);
@@ -305,12 +325,9 @@ template <class Plain, class T>
 BCOS_INLINE void walk_rest(const Coefficients<T>& c, const Streams<T>& s, std::size_t i,
                            std::size_t n) {
   constexpr std::size_t kPair = 2 * Plain::kStride;
-  // 1 is in range but for extreme factors: the filling does not send the rest to the full step.
-  PaddedTail<T, kPair> tail(s.from(i), n - i, T{1});
-  const Streams<T>& t = tail.streams();
-  if (run_plain(Plain(c), {t.x, t.g, t.m, t.v}, NothingSoon(), 0, kPair) == kPair) {
-    tail.put_back();
-  } else {
+  const Streams<T> rest = s.from(i);
+  const typename Plain::FirstOfMemory at{{rest.x, rest.g, rest.m, rest.v}, n - i};
+  if (run_plain(Plain(c), at, NothingSoon(), 0, kPair) < kPair) {
     full_step<T, typename Plain::Full>(c, s, i, n - i);
   }
 }

@@ -17,12 +17,11 @@ BCOS_INLINE void prefetch_ahead(T* stream, std::size_t i, std::size_t ahead) {
   prefetch<kCount, T>(reinterpret_cast<std::uintptr_t>(stream + i) + ahead);
 }
 
-/// A copy of up to L elements of every stream, `filler` behind the end.
+/// A copy of up to L elements of every stream, 0 behind the end.
 template <class T, std::size_t L>
 class PaddedTail {
  public:
-  PaddedTail(const Streams<T>& source, std::size_t n, T filler = 0)
-      : source_(source), n_(n), filler_(filler) {
+  PaddedTail(const Streams<T>& source, std::size_t n) : source_(source), n_(n) {
     take(source.x, buffer_[0], padded_.x);
     take(source.m, buffer_[1], padded_.m);
     take(source.v, buffer_[2], padded_.v);
@@ -57,7 +56,7 @@ class PaddedTail {
   template <class P>
   void take(const T* from, T (&buffer)[L], P*& pointer) {
     if (from == nullptr) return;
-    std::fill(buffer, buffer + L, filler_);
+    std::fill(buffer, buffer + L, T{0});
     std::memcpy(buffer, from, n_ * sizeof(T));
     pointer = buffer;
   }
@@ -68,7 +67,6 @@ class PaddedTail {
 
   Streams<T> source_;
   std::size_t n_;
-  T filler_;
   Streams<T> padded_;
   T buffer_[10][L];
 };

@@ -64,6 +64,15 @@ template <class D>
 BCOS_INLINE void store(Pack<D> a, LaneOf<D>* p) {
   *p = a.v;
 }
+/// Of one lane there is the whole or nothing.
+template <class D>
+BCOS_INLINE Pack<D> load_first(D, const LaneOf<D>* p, std::size_t n, LaneOf<D> filler) {
+  return {n == 0 ? filler : *p};
+}
+template <class D>
+BCOS_INLINE void store_first(Pack<D> a, LaneOf<D>* p, std::size_t n) {
+  if (n > 0) *p = a.v;
+}
 template <class D>
 BCOS_INLINE Pack<D> square_root(Pack<D> a) {
   return {std::sqrt(a.v)};

@@ -70,6 +70,33 @@ template <class D>
 BCOS_INLINE void store(Pack<D> a, LaneOf<D>* p) {
   hn::StoreU(a.v, D(), p);
 }
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+/// The first n lanes from memory, the others `filler`; nothing behind them is touched.
+template <class D>
+BCOS_INLINE Pack<D> load_first(D d, const LaneOf<D>* p, std::size_t n, LaneOf<D> filler) {
+  const auto mask = hn::FirstN(d, n);
+  return {hn::IfThenElse(mask, hn::MaskedLoad(mask, d, p), hn::Set(d, filler))};
+}
+template <class D>
+BCOS_INLINE void store_first(Pack<D> a, LaneOf<D>* p, std::size_t n) {
+  hn::BlendedStore(a.v, hn::FirstN(D(), n), D(), p);
+}
+#else
+// Masked loads of these targets read whole vectors.
+template <class D>
+BCOS_INLINE Pack<D> load_first(D d, const LaneOf<D>* p, std::size_t n, LaneOf<D> filler) {
+  LaneOf<D> lanes[lanes_of<D>()];
+  std::fill(lanes, lanes + lanes_of<D>(), filler);
+  std::copy_n(p, n, lanes);
+  return load(d, lanes);
+}
+template <class D>
+BCOS_INLINE void store_first(Pack<D> a, LaneOf<D>* p, std::size_t n) {
+  LaneOf<D> lanes[lanes_of<D>()];
+  store(a, lanes);
+  std::copy_n(lanes, n, p);
+}
+#endif
 template <class D>
 BCOS_INLINE Pack<D> square_root(Pack<D> a) {
   return {hn::Sqrt(a.v)};
