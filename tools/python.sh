@@ -25,23 +25,25 @@ install_wheel() {
 
 # From another directory, so that the sources are not what is imported.
 run_pytest() {
+  rm -f "$LOGS/test-python.xml"
   (cd "$WHEEL_ENV" && env -u PYTHONPATH -u BCOS_LIBRARY bin/python -m pytest -q \
-    -p no:cacheprovider --rootdir "$OLDPWD/tests/python" "${PYTEST_ARGS[@]}" \
-    "$OLDPWD/tests/python")
+    -p no:cacheprovider --junitxml "$LOGS/test-python.xml" --rootdir "$OLDPWD/tests/python" \
+    "${PYTEST_ARGS[@]}" "$OLDPWD/tests/python")
 }
 
-# count_pytest LOG: adds pytest's last line to the totals.
+# count_pytest REPORT: adds what pytest wrote down to the totals; its words depend on -q and -v.
 count_pytest() {
-  local last word number
-  last=$(grep -E '^[0-9].* in [0-9.]+s' "$1" | tail -n 1) || true
-  for word in passed failed skipped error; do
-    number=$(grep -oE "[0-9]+ $word" <<<"$last" | grep -oE '^[0-9]+') || number=0
-    case $word in
-      passed) PASSED=$((PASSED + number)) ;;
-      skipped) SKIPPED=$((SKIPPED + number)) ;;
-      *) FAILED=$((FAILED + number)) ;;
-    esac
-  done
+  local -A number=([tests]=0 [failures]=0 [errors]=0 [skipped]=0)
+  local word value
+  if [[ -f $1 ]]; then
+    while IFS='="' read -r word _ value _; do number[$word]=$value; done < <(
+      grep -oE '<testsuite [^>]*>' "$1" | grep -oE '(tests|failures|errors|skipped)="[0-9]+"'
+    )
+  fi
+  local bad=$((number[failures] + number[errors]))
+  FAILED=$((FAILED + bad))
+  SKIPPED=$((SKIPPED + number[skipped]))
+  PASSED=$((PASSED + number[tests] - bad - number[skipped]))
 }
 
 # python_suite [PYTEST ARGS]
@@ -53,7 +55,7 @@ python_suite() {
     return 2
   fi
   stage "test python" run_pytest || ok=1
-  count_pytest "$LOGS/test-python.log"
+  count_pytest "$LOGS/test-python.xml"
   if ((ok != 0 && FAILED == before)); then FAILED=$((FAILED + 1)); fi
   return "$ok"
 }
