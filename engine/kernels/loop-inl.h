@@ -2,6 +2,9 @@
 // every element goes through the same code and nothing behind the end is touched. Included inside
 // the namespace of each target.
 
+/// A load waits for earlier stores to the same place of any page.
+constexpr std::size_t kPage = 4096;
+
 /// Asks for the lines of kCount elements, which may lie anywhere: they are not touched. Several
 /// streams at once are more than the hardware follows by itself when each begins at random.
 template <std::size_t kCount, class T>
@@ -105,10 +108,8 @@ class TileStep {
 template <class T, class Walk>
 BCOS_INLINE void walk_tiles(const Coefficients<T>& c, const Streams<T>& s, std::size_t n,
                             const Walk& walk_tile) {
-  constexpr std::size_t kPage = 4096;
   constexpr std::size_t kTile = kPage / sizeof(T);
-  // In their pages where x and the states are in theirs: a load waits for earlier stores to its
-  // place in any page.
+  // In their pages where x and the states are in theirs.
   alignas(kPage) T minus_updates[kTile];
   alignas(kPage) T vs[kTile];
   Coefficients<T> without_decay = c;

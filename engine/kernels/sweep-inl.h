@@ -119,11 +119,12 @@ void sweep(const Coefficients<T>& c, const Streams<T>& s, std::size_t block, std
   const Sweeper<T, kMomentum, kEstimate, kU> sweeper{c, s, sums};
   const MoveStep<FullTag<T>, kMomentum, false> move(c, gamma, T{1});
   // The sums run ahead: a processor adds while it waits for gamma, and moves while it waits for
-  // the sums. Long rows half a page: where rows lie whole pages apart, a load of m waits for stores
-  // to the same place of the next row.
+  // the sums. Half a page in long rows: where these lie whole pages apart, m is loaded from the
+  // place where the next row's is stored.
+  constexpr std::size_t kHalfPage = kPage / 2 / sizeof(T);
   const std::size_t whole = n - n % kLanes;
   const std::size_t quarter = whole / (4 * kLanes) * kLanes;
-  const std::size_t lead = std::min(whole, std::clamp(quarter, 4 * kLanes, 32 * kLanes));
+  const std::size_t lead = std::min(whole, std::clamp(quarter, 4 * kLanes, kHalfPage));
   sweeper.run(block, next, 0, lead, StayStep());
   sweeper.run(block - lead, next, lead, whole, move);  // unsigned: added to again from lead on
   sweeper.run_tail(next + whole, n - whole);

@@ -238,7 +238,7 @@ Stepped<T> stepped(const Inputs<T>& inputs, std::size_t misalignment, const Run&
 constexpr bool has_momentum(std::size_t recipe) { return recipe >= kRecipes / 2; }
 
 /// All short ones, and some for each of the distances by which sums run ahead of moves: all of the
-/// block, 4 lines of it, a quarter, and 32 lines.
+/// block, 64 elements of it, a quarter, and half a page.
 std::vector<std::size_t> swept_lengths() {
   std::vector<std::size_t> lengths;
   for (std::size_t n = 0; n < 2 * kLanes + 3; ++n) lengths.push_back(n);
