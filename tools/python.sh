@@ -23,12 +23,13 @@ install_wheel() {
       >"$site/behind.pth"
 }
 
-# From another directory, so that the sources are not what is imported.
+# From another directory, so that the sources are not what is imported. 5: a choice of tests with
+# none in it, which the closing line tells.
 run_pytest() {
   rm -f "$LOGS/test-python.xml"
   (cd "$WHEEL_ENV" && env -u PYTHONPATH -u BCOS_LIBRARY bin/python -m pytest -q \
     -p no:cacheprovider --junitxml "$LOGS/test-python.xml" --rootdir "$OLDPWD/tests/python" \
-    "${PYTEST_ARGS[@]}" "$OLDPWD/tests/python")
+    "${PYTEST_ARGS[@]}" "$OLDPWD/tests/python") || (($? == 5 && ${#PYTEST_ARGS[@]} > 0))
 }
 
 # count_pytest REPORT: adds what pytest wrote down to the totals; its words depend on -q and -v.
