@@ -6,7 +6,7 @@
 
 namespace bcos::lab {
 
-/// Memory for a benchmark, at a random place in its page unless told otherwise.
+/// Memory for a benchmark, at a random place in a huge page unless told otherwise.
 class Array {
  public:
   /// distance_from: a multiple of 256 MB away from this address, to the byte.
