@@ -93,13 +93,15 @@ class TileStep {
   using T = LaneOf<D>;
   static constexpr std::size_t kStride = lanes_of<D>();
 
-  explicit BCOS_INLINE TileStep(T keep) : keep_(splat(D(), keep)) {}
+  explicit BCOS_INLINE TileStep(T keep) : keep_(splat(D(), keep)), ahead_(tuning().ahead) {}
   BCOS_INLINE void operator()(const Streams<T>& s, std::size_t i) const {
+    prefetch_ahead<kStride>(s.x, i, ahead_);
     store(moved_by(load(D(), s.x + i), keep_, load(D(), s.g + i)), s.x + i);
   }
 
  private:
   Pack<D> keep_;
+  std::size_t ahead_;
 };
 
 /// For states that fall on the cache sets of x: a page of them goes on first, with -0 for x and no
