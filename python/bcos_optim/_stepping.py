@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from itertools import repeat
 from typing import Any
 
 import torch
@@ -87,13 +86,13 @@ class Stepping(Optimizer):
         return first is not None and is_fake(first)
 
     def _limits(self) -> tuple[str, float | None]:
-        limits = {(group["guard"], group["max_norm"]) for group in self.param_groups}
-        if len(limits) > 1:
+        limits = [(group["guard"], group["max_norm"]) for group in self.param_groups]
+        if any(others != limits[0] for others in limits):
             raise ValueError(
                 "Invalid parameter group: guard and max_norm are about all gradients of a step "
                 "and must be the same in all groups"
             )
-        return next(iter(limits), ("propagate", None))
+        return limits[0] if limits else ("propagate", None)
 
     def _step_anew(self, grad_scale: float) -> None:
         """Sorts the parameters by who steps them."""
@@ -224,10 +223,11 @@ class Stepping(Optimizer):
         params, grads, ms, vs, steps = lists
         if not params:
             return
+        absent = [None] * len(params)
         entries = [
             Entry(p, g, m, v, step)
             for p, g, m, v, step in zip(
-                params, grads, ms or repeat(None), vs or repeat(None), steps, strict=False
+                params, grads, ms or absent, vs or absent, steps, strict=True
             )
         ]
         TorchStep(
