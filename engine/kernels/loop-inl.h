@@ -116,6 +116,7 @@ BCOS_INLINE void walk_tiles(const Coefficients<T>& c, const Streams<T>& s, std::
   alignas(kPage) T vs[kTile];
   Coefficients<T> without_decay = c;
   without_decay.keep = 1;
+  const TileStep<FullTag<T>> move(c.keep);
   // Tiles end where pages do, and with them what the hardware fetches ahead.
   std::size_t into_page = reinterpret_cast<std::uintptr_t>(s.x) % kPage / sizeof(T);
   std::size_t count = 0;
@@ -136,7 +137,7 @@ BCOS_INLINE void walk_tiles(const Coefficients<T>& c, const Streams<T>& s, std::
     Streams<T> rest;
     rest.x = s.x + i;
     rest.g = minus_update;
-    walk_dense(TileStep<FullTag<T>>(c.keep), rest, count);
+    walk_dense(move, rest, count);
   }
 }
 
