@@ -86,6 +86,7 @@ class Stepping(Optimizer):
         return first is not None and is_fake(first)
 
     def _limits(self) -> tuple[str, float | None]:
+        # Compiled: before torch 2.13 neither `next` with a default nor endless iterators were.
         limits = [(group["guard"], group["max_norm"]) for group in self.param_groups]
         if any(others != limits[0] for others in limits):
             raise ValueError(
