@@ -56,6 +56,9 @@ class LaneSums {
   static constexpr std::size_t kVector = lanes_of<D>();
   static constexpr std::size_t kVectors = kLanes / kVector;
 
+  BCOS_INLINE LaneSums() {
+    for (std::size_t j = 0; j < kVectors; ++j) sum_[j] = splat(D(), 0.0);
+  }
   explicit BCOS_INLINE LaneSums(const double (&lanes)[kLanes]) {
     for (std::size_t j = 0; j < kVectors; ++j) sum_[j] = load(D(), lanes + j * kVector);
   }
@@ -80,14 +83,18 @@ class SumStep {
   using Wide = Pack<FullTag<double>>;
   using Inputs = BlockInputs<D, kMomentum, kU, kPlain>;
 
-  BCOS_INLINE SumStep(const Coefficients<T>& c, double scale, const Sums& sums)
+  /// From nothing.
+  BCOS_INLINE SumStep(const Coefficients<T>& c, double scale)
       : inputs_(c),
         scale_(splat(FullTag<double>(), scale)),
         beta_(splat(FullTag<double>(), c.beta_wide)),
-        a_(sums.a),
-        b_(sums.b),
-        u_(sums.u),
         ahead_(tuning().rows_ahead) {}
+  BCOS_INLINE SumStep(const Coefficients<T>& c, double scale, const Sums& sums)
+      : SumStep(c, scale) {
+    a_ = LaneSums(sums.a);
+    b_ = LaneSums(sums.b);
+    u_ = LaneSums(sums.u);
+  }
 
   BCOS_INLINE void operator()(const Streams<T>& s, std::size_t i) {
     prefetch_ahead<kLanes>(s.g, i, ahead_);

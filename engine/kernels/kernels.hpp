@@ -151,8 +151,8 @@ struct Kernels {
   /// x = keep x - gamma (scale d) on a piece of a block, and the new m and u.
   using Apply = void (*)(const Coefficients<T>&, const Streams<T>&, std::size_t n, T gamma,
                          T scale);
-  /// Adds n elements of a block to the sums and takes their m and u a step further: neither depends
-  /// on gamma. Like the two below for plain coefficients, without taps and tiles.
+  /// Writes the sums of n elements of a block, and takes their m and u a step further: neither
+  /// depends on gamma. Like the two below for plain coefficients, without taps and tiles.
   using Advance = void (*)(const Coefficients<T>&, const Streams<T>&, std::size_t n, Sums&);
   /// x = keep x - gamma (scale d) on a piece of a block that was advanced.
   using Move = Apply;

@@ -32,7 +32,10 @@ class MoveStep {
   static constexpr std::size_t kStride = lanes_of<D>();
 
   BCOS_INLINE MoveStep(const Coefficients<T>& c, T gamma, T scale)
-      : keep_(splat(D(), c.keep)), gamma_(splat(D(), gamma)), scale_(splat(D(), scale)) {}
+      : keep_(splat(D(), c.keep)),
+        gamma_(splat(D(), gamma)),
+        scale_(splat(D(), scale)),
+        ahead_(tuning().rows_ahead) {}
 
   BCOS_INLINE void operator()(const Streams<T>& s, std::size_t i) const {
     const N d = load(D(), (kMomentum ? s.m : s.g) + i);
@@ -41,21 +44,19 @@ class MoveStep {
   }
 
   BCOS_INLINE void lanes(const Streams<T>& s, std::size_t i) const {
+    prefetch_ahead<kLanes>(s.x, i, ahead_);
     for (std::size_t j = 0; j < kLanes; j += kStride) (*this)(s, i + j);
   }
 
  private:
   N keep_, gamma_, scale_;
+  std::size_t ahead_;
 };
 
 template <class T, class Move>
 BCOS_INLINE void walk_moves(const Move& move, const Streams<T>& s, std::size_t n) {
   const std::size_t whole = n - n % kLanes;
-  const std::size_t ahead = tuning().rows_ahead;
-  for (std::size_t i = 0; i < whole; i += kLanes) {
-    prefetch_ahead<kLanes>(s.x, i, ahead);
-    move.lanes(s, i);
-  }
+  for (std::size_t i = 0; i < whole; i += kLanes) move.lanes(s, i);
   if (whole < n) walk_dense(move, s.from(whole), n - whole);
 }
 
@@ -72,51 +73,53 @@ struct StayStep {
 
 /// Blocks that are advanced before they are moved.
 template <class T, bool kMomentum, Estimate kEstimate, bool kU>
-struct Sweeper {
-  using Sum = SumStep<T, kMomentum, kEstimate, kU, true>;
-  using State = StateStep<T, kMomentum, kU>;
-
-  const Coefficients<T>& c;
-  Streams<T> s;  ///< a copy, whose pointers no store can change
-  Sums& sums;
+class Sweeper {
+ public:
+  BCOS_INLINE Sweeper(const Coefficients<T>& c, const Streams<T>& s)
+      : c_(c), s_(s), sum_(c, 1.0), state_(c) {}
 
   /// Advances elements [begin, end) behind `next`, a multiple of 16 of them, and moves as many
   /// behind `block`.
   template <class Move>
   BCOS_INLINE void run(std::size_t block, std::size_t next, std::size_t begin, std::size_t end,
-                       const Move& move) const {
-    Sum sum(c, 1.0, sums);
-    const State state(c);
-    const std::size_t ahead = tuning().rows_ahead;
+                       const Move& move) {
     for (std::size_t i = begin; i < end; i += kLanes) {
-      prefetch_ahead<kLanes>(s.x, block + i, ahead);
-      sum(s, next + i);
-      state(s, next + i);
-      move.lanes(s, block + i);
+      sum_(s_, next + i);
+      state_(s_, next + i);
+      move.lanes(s_, block + i);
     }
-    sum.put(sums);
   }
 
-  /// The last n elements of a block, fewer than 16.
-  BCOS_INLINE void run_tail(std::size_t next, std::size_t n) const {
+  /// The last n elements of a block, fewer than 16, and what has been summed.
+  BCOS_INLINE void finish(std::size_t next, std::size_t n, Sums& sums) const {
+    sum_.put(sums);
     if (n == 0) return;
-    walk_sums(Sum(c, 1.0, sums), s.block_from(next), n, sums);
-    walk_dense(State(c), s.block_from(next), n);
+    walk_sums(Sum(c_, 1.0, sums), s_.block_from(next), n, sums);
+    walk_dense(state_, s_.block_from(next), n);
   }
+
+ private:
+  using Sum = SumStep<T, kMomentum, kEstimate, kU, true>;
+  using State = StateStep<T, kMomentum, kU>;
+
+  const Coefficients<T>& c_;
+  Streams<T> s_;  ///< a copy, whose pointers no store can change
+  Sum sum_;
+  State state_;
 };
 
 template <class T, bool kMomentum, Estimate kEstimate, bool kU>
 void advance(const Coefficients<T>& c, const Streams<T>& s, std::size_t n, Sums& sums) {
-  const Sweeper<T, kMomentum, kEstimate, kU> sweeper{c, s, sums};
+  Sweeper<T, kMomentum, kEstimate, kU> sweeper(c, s);
   const std::size_t whole = n - n % kLanes;
   sweeper.run(0, 0, 0, whole, StayStep());
-  sweeper.run_tail(whole, n - whole);
+  sweeper.finish(whole, n - whole, sums);
 }
 
 template <class T, bool kMomentum, Estimate kEstimate, bool kU>
 void sweep(const Coefficients<T>& c, const Streams<T>& s, std::size_t block, std::size_t next,
            std::size_t n, T gamma, Sums& sums) {
-  const Sweeper<T, kMomentum, kEstimate, kU> sweeper{c, s, sums};
+  Sweeper<T, kMomentum, kEstimate, kU> sweeper(c, s);
   const MoveStep<FullTag<T>, kMomentum, false> move(c, gamma, T{1});
   // The sums run ahead: a processor adds while it waits for gamma, and moves while it waits for
   // the sums. Half a page in long rows: where these lie whole pages apart, m is loaded from the
@@ -127,6 +130,6 @@ void sweep(const Coefficients<T>& c, const Streams<T>& s, std::size_t block, std
   const std::size_t lead = std::min(whole, std::clamp(quarter, 4 * kLanes, kHalfPage));
   sweeper.run(block, next, 0, lead, StayStep());
   sweeper.run(block - lead, next, lead, whole, move);  // unsigned: added to again from lead on
-  sweeper.run_tail(next + whole, n - whole);
+  sweeper.finish(next + whole, n - whole, sums);
   walk_moves(move, s.block_from(block + whole - lead), n - whole + lead);
 }

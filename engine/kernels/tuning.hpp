@@ -11,8 +11,10 @@ struct Tuning {
   bool predicts_ways;      ///< addresses that agree in their low 28 bits evict each other
 };
 
-/// Of the processor at hand.
-const Tuning& tuning();
+/// Of the processor at hand. Not behind a function: a kernel that calls one has no vector registers
+/// left across the call.
+extern const Tuning* current_tuning;
+inline const Tuning& tuning() { return *current_tuning; }
 
 /// For tests: as if on another processor, until the end of a scope in which nobody else steps.
 class TunedAs {

@@ -139,7 +139,7 @@ class CollidingMemory {
 };
 
 TEST(Bits, DoNotDependOnWhereStatesLie) {
-  constexpr kernels::Tuning kColliding{.ahead = 512, .rows_ahead = 256, .predicts_ways = true};
+  constexpr kernels::Tuning kColliding{.ahead = 384, .rows_ahead = 384, .predicts_ways = true};
   const kernels::TunedAs such_a_processor(kColliding);
   const CollidingMemory memory;
   ASSERT_TRUE(memory.made());
