@@ -7,6 +7,7 @@
 
 #include "bcos/error.hpp"
 #include "bcos/libtorch.h"
+#include "bcos/memory.hpp"
 #include "libtorch/aten_step.hpp"
 #include "libtorch/optimizer_impl.hpp"
 #include "libtorch/tensors.hpp"
@@ -51,6 +52,13 @@ void check_type(const torch::Tensor& p, const torch::Tensor& state) {
       "; make a new optimizer after changing the model's type");
 }
 
+torch::Tensor zeros_for_state(const torch::Tensor& p, torch::ScalarType type,
+                              at::MemoryFormat format) {
+  torch::Tensor state = torch::empty_like(p, p.options().dtype(type), format);
+  if (state.device().is_cpu()) prefer_huge_pages(state.data_ptr(), state.nbytes());
+  return state.zero_();
+}
+
 }  // namespace
 
 Executor executor() { return torch_executor(); }
@@ -77,9 +85,9 @@ std::unique_ptr<BCOSParamState> BCOS::Impl::fresh_state(const torch::Tensor& p,
   auto state = std::make_unique<BCOSParamState>();
   const auto type = working_type(p.scalar_type());
   const StateKinds kinds = state_kinds(method);
-  if (kinds.m) state->m(torch::zeros_like(p, p.options().dtype(type)));
+  if (kinds.m) state->m(zeros_for_state(p, type, at::MemoryFormat::Preserve));
   if (kinds.v && method.blocks.layout == Layout::coordinate) {
-    state->v(torch::zeros_like(p, p.options().dtype(type), at::MemoryFormat::Contiguous));
+    state->v(zeros_for_state(p, type, at::MemoryFormat::Contiguous));
   } else if (kinds.v) {
     const at::Tensor real = as_real(p);
     const auto count = block_count(method.blocks, Dims(real.sizes().data(), real.sizes().size()));

@@ -2,6 +2,7 @@
 
 #include "bcos/bcos.h"
 #include "bcos/executor.hpp"
+#include "bcos/memory.hpp"
 #include "bcos/optimizer.hpp"
 #include "bcos/schedule.hpp"
 #include "bcos/target.hpp"
@@ -278,6 +279,13 @@ int bcos_plan_set_numbers(bcos_plan* plan, size_t group, const char* method) {
     constexpr auto kWhere = "bcos_plan_set_numbers";
     required(plan, kWhere, "a plan");
     plan->plan.set_numbers(group, bcos::c::method(method, kWhere));
+  });
+}
+
+int bcos_prefer_huge_pages(void* memory, uint64_t bytes) {
+  return guarded([&] {
+    if (bytes > 0) required(static_cast<char*>(memory), "bcos_prefer_huge_pages", "memory");
+    bcos::prefer_huge_pages(memory, bytes);
   });
 }
 

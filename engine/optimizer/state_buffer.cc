@@ -8,6 +8,8 @@
 #include <new>
 #include <utility>
 
+#include "bcos/memory.hpp"
+
 namespace bcos {
 namespace {
 
@@ -34,7 +36,7 @@ StateBuffer::StateBuffer(std::size_t bytes, const void* apart_from) : bytes_(byt
       mapping_ = nullptr;
       throw std::bad_alloc();
     }
-    madvise(mapping_, mapped_, MADV_HUGEPAGE);
+    prefer_huge_pages(mapping_, mapped_);
     data_ = static_cast<std::byte*>(mapping_) + offset_apart_from(apart_from);
   } else {
     mapping_ = std::calloc(bytes + kLine, 1);

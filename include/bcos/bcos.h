@@ -169,6 +169,10 @@ BCOS_API int bcos_plan_update(bcos_plan* plan, const bcos_gradient* gradients, c
                               uint64_t* steps, double grad_scale, bcos_report* report);
 BCOS_API int bcos_plan_set_numbers(bcos_plan* plan, size_t group, const char* method);
 
+/* For memory of states that nobody has written yet: asks for huge pages, in which a step finds it
+ * sooner. A wish: nothing depends on its being granted. */
+BCOS_API int bcos_prefer_huge_pages(void* memory, uint64_t bytes);
+
 /* What a method is, for those who lay out memory for it. */
 /* Writes the method in full as JSON; *length is what it needs without the NUL. buffer may be null
  * if capacity is 0. A buffer that is too small gets what fits. */

@@ -14,6 +14,7 @@
 
 // one step on memory the caller keeps
 #include "bcos/executor.hpp"
+#include "bcos/memory.hpp"
 #include "bcos/step_numbers.hpp"
 #include "bcos/target.hpp"
 #include "bcos/tensor.hpp"

@@ -13,7 +13,7 @@ from torch import Tensor
 from . import _native
 from ._methods import method_of
 from ._optimizer import BCOS
-from ._tensors import is_dtensor, plain, working_dtype
+from ._tensors import is_dtensor, plain, state_copy, working_dtype
 
 
 def save(optimizer: BCOS, path: str | os.PathLike[str]) -> None:
@@ -54,7 +54,8 @@ def _read(optimizer: BCOS, path: str | os.PathLike[str], function: str) -> None:
         for entry in mirror.entries:
             state = optimizer._state_of(entry.param, entry.group)
             for name, memory in entry.memory().items():
-                state[name] = memory.clone().reshape(state[name].shape).to(entry.param.device)
+                state[name] = state_copy(memory, name).reshape(state[name].shape)
+                state[name] = state[name].to(entry.param.device)
             state["step"] = torch.full_like(state["step"], entry.steps())
     optimizer._engine_steps.clear()
 

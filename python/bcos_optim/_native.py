@@ -167,6 +167,7 @@ def _declared(lib: ctypes.CDLL) -> ctypes.CDLL:
     lib.bcos_plan_update.argtypes = update
     lib.bcos_plan_set_numbers.argtypes = [c_void_p, c_size_t, c_char_p]
     lib.bcos_set_threads.argtypes = [ctypes.c_int]
+    lib.bcos_prefer_huge_pages.argtypes = [c_void_p, c_uint64]
     lib.bcos_optimizer_destroy.argtypes = [c_void_p]
     lib.bcos_optimizer_destroy.restype = None
     return lib
@@ -202,6 +203,14 @@ def set_threads(count: int) -> None:
     lib = library()
     if lib is not None:
         check(lib, lib.bcos_set_threads(count))
+
+
+def prefer_huge_pages(tensor: Tensor) -> None:
+    """Asks the system for huge pages for memory that has not been written yet."""
+    lib = library()
+    if lib is not None:
+        size = tensor.untyped_storage().nbytes()
+        check(lib, lib.bcos_prefer_huge_pages(tensor.untyped_storage().data_ptr(), size))
 
 
 def check(lib: ctypes.CDLL, code: int) -> None:

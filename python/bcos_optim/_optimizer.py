@@ -24,7 +24,7 @@ from ._methods import (
 )
 from ._native import Report
 from ._stepping import Stepping
-from ._tensors import DTYPES, STATE_FORMATS, check_uncut, plain_shape
+from ._tensors import DTYPES, check_uncut, plain_shape, state_copy
 
 #: The default of beta, in every mode.
 BETA: float = NAMED["bcosw_c"]["beta"]
@@ -217,8 +217,7 @@ class BCOS(Stepping):
                 for name, value in accepted["state"].get(index, {}).items():
                     if isinstance(value, Tensor):
                         device = value.device if name == "step" else p.device
-                        form = STATE_FORMATS.get(name, torch.preserve_format)
-                        self.state[p][name] = value.detach().to(device).clone(memory_format=form)
+                        self.state[p][name] = state_copy(value.detach().to(device), name)
 
         # Last of the hooks before, first of those after: those of users see and keep their part.
         hooks = [

@@ -9,6 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn import Parameter
 
+from . import _native
+
 try:
     from torch.distributed.tensor import DTensor
 except ImportError:  # torch without distributed
@@ -106,10 +108,28 @@ def wide_dtype(device: torch.device) -> torch.dtype:
 STATE_FORMATS = {"m": torch.preserve_format, "v": torch.contiguous_format}
 
 
+#: Bytes of a state that is worth huge pages.
+LARGE = 4 << 20
+
+
+def room_like(tensor: Tensor, dtype: torch.dtype, memory_format: torch.memory_format) -> Tensor:
+    """Memory for a state, not written yet: in huge pages if it is large and the system has them."""
+    room = torch.empty_like(tensor, dtype=dtype, memory_format=memory_format)
+    here = type(room) in PLAIN and room.device.type == "cpu"
+    if here and room.nbytes >= LARGE and not torch.compiler.is_compiling():
+        _native.prefer_huge_pages(room)
+    return room
+
+
 def state_like(param: Tensor, name: str) -> Tensor:
     """Zeros for a state with one number an element."""
-    dtype = working_dtype(param.dtype)
-    return torch.zeros_like(param, dtype=dtype, memory_format=STATE_FORMATS[name])
+    return room_like(param, working_dtype(param.dtype), STATE_FORMATS[name]).zero_()
+
+
+def state_copy(value: Tensor, name: str) -> Tensor:
+    """A state of one's own, from one that was loaded."""
+    memory_format = STATE_FORMATS.get(name, torch.preserve_format)
+    return room_like(value, value.dtype, memory_format).copy_(value)
 
 
 class StateRoom:

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "bcos/libtorch.h"
+#include "tests/huge_pages.hpp"
 #include "tests/scratch.hpp"
 
 namespace bcos::libtorch {
@@ -343,6 +344,18 @@ TEST(LibTorchBCOS, MakesStateByAZeroStepWithoutStarting) {
     EXPECT_EQ(state.step(), 0);
     EXPECT_TRUE(state.m().defined());
   }
+}
+
+TEST(LibTorchBCOS, KeepsLargeStatesInHugePages) {
+  using testing::kHugePage;
+  if (!testing::huge_pages_show()) {
+    GTEST_SKIP() << "this system has no huge pages, or does not list them";
+  }
+  const Tensor x = torch::ones(4 * kHugePage / sizeof(float)).set_requires_grad(true);
+  BCOS optimizer({x}, BCOSOptions(0.1));
+  run(optimizer, {x}, 1);
+  auto& state = static_cast<BCOSParamState&>(*optimizer.state().at(x.unsafeGetTensorImpl()));
+  EXPECT_GE(testing::marked_huge(state.m().data_ptr(), 4 * kHugePage), 3 * kHugePage);
 }
 
 TEST(LibTorchBCOS, StepsMixedTypesWithOneNorm) {

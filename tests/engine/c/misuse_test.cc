@@ -213,6 +213,7 @@ TEST_F(Misuse, OfNumbers) {
   for (const int bad : {0, -1, 100'000}) {
     fails(BCOS_INVALID_ARGUMENT, "threads", bcos_set_threads(bad));
   }
+  fails(BCOS_INVALID_ARGUMENT, "memory", bcos_prefer_huge_pages(nullptr, 1));
   const double two[] = {0.1, 0.1};
   fails(BCOS_MISMATCH, "alphas", step(two, 2, &gradient_, 1));
   fails(BCOS_MISMATCH, "alphas", step(nullptr, 0, &gradient_, 1));
