@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
@@ -100,6 +101,12 @@ Executor default_executor() {
     default_pool().run(count, 0, task, argument);
   };
   return {run, nullptr, default_threads()};
+}
+
+std::size_t threads_of(const Executor& executor) {
+  if (executor.threads > 0) return static_cast<std::size_t>(executor.threads);
+  const auto pool = static_cast<std::size_t>(default_threads());
+  return executor.run == nullptr ? pool : std::max<std::size_t>(pool, 2);
 }
 
 void run_tasks(const Executor& executor, std::size_t count, Executor::Task task, void* argument) {

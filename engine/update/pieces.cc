@@ -26,4 +26,10 @@ void TaskList::finish() {
   if (starts_.back() != pieces_.size()) starts_.push_back(pieces_.size());
 }
 
+std::size_t tasks_at_once(std::size_t tasks, std::size_t threads) {
+  constexpr std::size_t kFew = 4;
+  constexpr std::size_t kMany = 64;
+  return std::clamp<std::size_t>(tasks / (kMany * threads), 1, kFew);
+}
+
 }  // namespace bcos

@@ -28,8 +28,9 @@ class TaskList {
   std::size_t tasks() const { return starts_.empty() ? 0 : starts_.size() - 1; }
   std::uint64_t elements() const { return elements_; }
   std::span<const Piece> pieces() const { return pieces_; }
-  std::span<const Piece> pieces_of(std::size_t task) const {
-    return std::span(pieces_).subspan(starts_[task], starts_[task + 1] - starts_[task]);
+  /// Of the tasks [first, last).
+  std::span<const Piece> pieces_of(std::size_t first, std::size_t last) const {
+    return std::span(pieces_).subspan(starts_[first], starts_[last] - starts_[first]);
   }
 
  private:
@@ -38,6 +39,10 @@ class TaskList {
   std::uint64_t room_ = kTaskElements;
   std::uint64_t elements_ = 0;
 };
+
+/// How many tasks that follow each other are taken as one: a few, as long as every thread has many
+/// to take. Streams then start less often.
+std::size_t tasks_at_once(std::size_t tasks, std::size_t threads);
 
 /// Visits all in order. Pieces of one tensor that follow each other are one.
 template <class Visit>

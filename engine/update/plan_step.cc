@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "engine/executor/run_tasks.hpp"
 #include "engine/update/float_environment.hpp"
 #include "engine/update/plan_impl.hpp"
@@ -34,20 +36,24 @@ void Plan::Impl::find_numbers(std::span<const double> alphas, std::span<const st
 }
 
 void Plan::Impl::run(const TaskList& list, Work work) {
-  if (executor_.threads == 1 || list.elements() < kWorthThreads) {
+  const std::size_t threads = threads_of(executor_);
+  if (threads == 1 || list.elements() < kWorthThreads) {
     run_pieces(list.pieces(), work);
     return;
   }
   struct Job {
     Impl* plan;
     const TaskList* list;
+    std::size_t at_once;
     Work work;
-  } job{this, &list, work};
+  } job{this, &list, tasks_at_once(list.tasks(), threads), work};
   const auto task = [](void* argument, std::size_t index) {
     const Job& job = *static_cast<const Job*>(argument);
-    job.plan->run_pieces(job.list->pieces_of(index), job.work);
+    const std::size_t first = index * job.at_once;
+    const std::size_t last = std::min(first + job.at_once, job.list->tasks());
+    job.plan->run_pieces(job.list->pieces_of(first, last), job.work);
   };
-  run_tasks(executor_, list.tasks(), task, &job);
+  run_tasks(executor_, (list.tasks() + job.at_once - 1) / job.at_once, task, &job);
 }
 
 void Plan::Impl::run_pieces(std::span<const Piece> pieces, Work work) {

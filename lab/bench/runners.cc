@@ -112,22 +112,25 @@ void LimitRunner::step_in() {
     T* m;
     T* v;
     std::uint64_t n;
+    std::uint64_t each;
   } job{&kernels::kernels_of<T>(default_target()),
         arrays_[0].as<T>(),
         arrays_[1].as<T>(),
         kinds_.m ? arrays_[2].as<T>() : nullptr,
         kinds_.v ? arrays_[3].as<T>() : nullptr,
-        elements_};
+        elements_,
+        kTask};
   const auto task = [](void* argument, std::size_t index) {
     const Job& job = *static_cast<const Job*>(argument);
-    const std::uint64_t begin = index * kTask;
-    const std::uint64_t n = std::min(kTask, job.n - begin);
+    const std::uint64_t begin = index * job.each;
+    const std::uint64_t n = std::min(job.each, job.n - begin);
     job.kernels->limit(job.x + begin, job.g + begin, job.m == nullptr ? nullptr : job.m + begin,
                        job.v == nullptr ? nullptr : job.v + begin, n);
   };
   Executor executor{.threads = threads_};
   if (elements_ < 4 * kTask) executor.threads = 1;
-  run_tasks(executor, (elements_ + kTask - 1) / kTask, task, &job);
+  job.each *= tasks_at_once(elements_ / kTask, threads_of(executor));
+  run_tasks(executor, (elements_ + job.each - 1) / job.each, task, &job);
 }
 
 }  // namespace bcos::lab

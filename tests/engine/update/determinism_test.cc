@@ -81,6 +81,18 @@ TEST(Bits, DoNotDependOnThreadsOrOrder) {
   }
 }
 
+TEST(Bits, DoNotDependOnHowManyTasksAThreadTakesAtOnce) {
+  const std::vector<std::int64_t> large = {3001, 5657};
+  for (const Layout layout : {Layout::coordinate, Layout::row}) {
+    Method method = bcosw_c;
+    method.blocks = Blocks::of(layout);
+    const auto alone = after_steps<float>(method, large, {.executor = {.threads = 1}}, {}, 2);
+    ShuffledThreads shuffled{2, 2};
+    const PlanOptions plan{.executor = {&ShuffledThreads::run, &shuffled, 2}};
+    EXPECT_TRUE(same_bits(alone, after_steps<float>(method, large, plan, {}, 2)));
+  }
+}
+
 TEST(Bits, DoNotDependOnTheTarget) {
   const std::vector<std::int64_t> shape = {66, 130};
   for (const Method& method : methods_with_blocks()) {
