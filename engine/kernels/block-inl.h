@@ -25,15 +25,16 @@ class BlockInputs {
     N u;  ///< after it
   };
 
-  BCOS_INLINE Values read(const Streams<T>& s, std::size_t i) const {
-    const N given = load(D(), s.g + i);
+  template <class Reach>
+  BCOS_INLINE Values read(const Streams<T>& s, std::size_t i, const Reach& reach) const {
+    const N given = reach.get(D(), s.g, i);
     const N raw = kPlain ? given : given * factor_;
     Values value{raw, zero_like(raw), raw, zero_like(raw)};
-    if (!kPlain && coupled_) value.g = with_coupled_decay(raw, lambda_, load(D(), s.x + i));
+    if (!kPlain && coupled_) value.g = with_coupled_decay(raw, lambda_, reach.get(D(), s.x, i));
     N u = zero_like(raw);
     if (kPlain || !unstarted_) {
-      if constexpr (kMomentum) value.m = load(D(), s.m + i);
-      if constexpr (kU) u = load(D(), s.u + i);
+      if constexpr (kMomentum) value.m = reach.get(D(), s.m, i);
+      if constexpr (kU) u = reach.get(D(), s.u, i);
     }
     if (!kPlain && adopt_) {
       value.m = adopt_raw_ ? raw : value.g;
@@ -70,6 +71,14 @@ class LaneSums {
   BCOS_INLINE void put(double (&lanes)[kLanes]) const {
     for (std::size_t j = 0; j < kVectors; ++j) store(sum_[j], lanes + j * kVector);
   }
+  /// What `combine` makes of the lanes, without a way through memory.
+  BCOS_INLINE double total() const {
+    LaneSums sums = *this;
+    for (std::size_t half = kVectors / 2; half > 0; half /= 2) {
+      for (std::size_t j = 0; j < half; ++j) sums.sum_[j] = sums.sum_[j] + sums.sum_[j + half];
+    }
+    return folded(sums.sum_[0]);
+  }
 
  private:
   Pack<D> sum_[kVectors];
@@ -96,11 +105,12 @@ class SumStep {
     u_ = LaneSums(sums.u);
   }
 
-  BCOS_INLINE void operator()(const Streams<T>& s, std::size_t i) {
+  template <class Reach = Whole>
+  BCOS_INLINE void operator()(const Streams<T>& s, std::size_t i, const Reach& reach = {}) {
     prefetch_ahead<kLanes>(s.g, i, ahead_);
     if constexpr (kMomentum) prefetch_ahead<kLanes>(s.m, i, ahead_);
     for (std::size_t j = 0; j < LaneSums::kVectors; ++j) {
-      const auto value = inputs_.read(s, i + j * LaneSums::kVector);
+      const auto value = inputs_.read(s, i + j * LaneSums::kVector, reach);
       if constexpr (reads_m(kEstimate)) {
         const Wide m = wide(value.m);
         const Wide g = wide(value.g);
@@ -121,6 +131,14 @@ class SumStep {
     if constexpr (reads_m(kEstimate)) a_.put(sums.a);
     b_.put(sums.b);
     if constexpr (kU) u_.put(sums.u);
+  }
+
+  BCOS_INLINE Totals totals() const {
+    Totals totals;
+    if constexpr (reads_m(kEstimate)) totals.a = a_.total();
+    totals.b = b_.total();
+    if constexpr (kU) totals.u = u_.total();
+    return totals;
   }
 
  private:
@@ -145,10 +163,7 @@ template <class T, class Step>
 BCOS_INLINE void walk_sums(Step step, const Streams<T>& s, std::size_t n, Sums& sums) {
   std::size_t i = 0;
   for (; i + kLanes <= n; i += kLanes) step(s, i);
-  if (i < n) {
-    const PaddedTail<T, kLanes> tail(s.from(i), n - i);
-    step(tail.streams(), 0);
-  }
+  if (i < n) step(s, i, FirstAlone<T>{n, T{0}});
   step.put(sums);
 }
 
@@ -177,7 +192,7 @@ class ApplyStep {
         largest_(splat(D(), std::numeric_limits<T>::max())) {}
 
   BCOS_INLINE void operator()(const Streams<T>& s, std::size_t i) const {
-    const auto value = inputs_.read(s, i);
+    const auto value = inputs_.read(s, i, Whole());
     // Numbers near the end of the range have a gamma so small that it comes with a scale.
     const N d = kMomentum && !kPlain ? no_overflow(value) : value.d;
     const N update = gamma_ * (kPlain ? d : d * scale_);
@@ -226,19 +241,16 @@ void add_squares(const T* g, std::size_t n, double scale, double (&lanes)[kLanes
   using D = NarrowTag<T>;
   LaneSums sums(lanes);
   const auto wide_scale = splat(FullTag<double>(), scale);
+  const auto add = [&](std::size_t i, const auto& reach) BCOS_LAMBDA {
+    for (std::size_t j = 0; j < LaneSums::kVectors; ++j) {
+      sums.add_square(j, widen(reach.get(D(), g, i + j * LaneSums::kVector)) * wide_scale);
+    }
+  };
   std::size_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
     prefetch_ahead<kLanes>(g, i, 1024);
-    for (std::size_t j = 0; j < LaneSums::kVectors; ++j) {
-      sums.add_square(j, widen(load(D(), g + i + j * LaneSums::kVector)) * wide_scale);
-    }
+    add(i, Whole());
   }
-  if (i < n) {
-    T rest[kLanes] = {};
-    std::copy(g + i, g + n, rest);
-    for (std::size_t j = 0; j < LaneSums::kVectors; ++j) {
-      sums.add_square(j, widen(load(D(), rest + j * LaneSums::kVector)) * wide_scale);
-    }
-  }
+  if (i < n) add(i, FirstAlone<T>{n, T{0}});
   sums.put(lanes);
 }

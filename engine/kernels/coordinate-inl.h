@@ -186,29 +186,16 @@ class PlainStep {
         d_high_(splat(D(), c.d_high)) {}
 
   /// Copies of the pointers: vector stores may alias anything that is still in memory.
+  template <class Reach>
   struct Memory {
     T* x;
     const T* g;
     T* m;
     T* v;
+    Reach reach;
 
-    BCOS_INLINE N get(const T* stream, std::size_t i) const { return load(D(), stream + i); }
-    BCOS_INLINE void put(N value, T* stream, std::size_t i) const { store(value, stream + i); }
-  };
-
-  /// The first n elements alone. Behind them is 1, which is in range but for extreme factors: it
-  /// does not send the rest to the full step.
-  struct FirstOfMemory : Memory {
-    std::size_t n;
-
-    BCOS_INLINE N get(const T* stream, std::size_t i) const {
-      i = std::min(i, n);
-      return load_first(D(), stream + i, std::min(n - i, kStride), T{1});
-    }
-    BCOS_INLINE void put(N value, T* stream, std::size_t i) const {
-      i = std::min(i, n);
-      store_first(value, stream + i, std::min(n - i, kStride));
-    }
+    BCOS_INLINE N get(const T* stream, std::size_t i) const { return reach.get(D(), stream, i); }
+    BCOS_INLINE void put(N value, T* stream, std::size_t i) const { reach.put(value, stream, i); }
   };
 
   /// Where the same elements of the streams are that will be wanted soon.
@@ -313,20 +300,22 @@ template <class Plain, class T, class Soon>
 BCOS_INLINE void walk_pairs(const Coefficients<T>& c, const Streams<T>& s, const Soon& soon,
                             std::size_t i, std::size_t end) {
   constexpr std::size_t kPair = 2 * Plain::kStride;
-  const typename Plain::Memory at{s.x, s.g, s.m, s.v};
+  const typename Plain::template Memory<Whole> at{s.x, s.g, s.m, s.v, {}};
   for (; i < end; i += kPair) {
     i = run_plain(Plain(c), at, soon, i, end);
     if (i < end) full_step<T, typename Plain::Full>(c, s, i, kPair);
   }
 }
 
-/// Fewer elements than a pair of vectors, from i on.
+/// Fewer elements than a pair of vectors, from i on. Behind them is 1, which is in range but for
+/// extreme factors: it does not send the rest to the full step.
 template <class Plain, class T>
 BCOS_INLINE void walk_rest(const Coefficients<T>& c, const Streams<T>& s, std::size_t i,
                            std::size_t n) {
   constexpr std::size_t kPair = 2 * Plain::kStride;
   const Streams<T> rest = s.from(i);
-  const typename Plain::FirstOfMemory at{{rest.x, rest.g, rest.m, rest.v}, n - i};
+  const typename Plain::template Memory<FirstAlone<T>> at{
+      rest.x, rest.g, rest.m, rest.v, {n - i, T{1}}};
   if (run_plain(Plain(c), at, NothingSoon(), 0, kPair) < kPair) {
     full_step<T, typename Plain::Full>(c, s, i, n - i);
   }

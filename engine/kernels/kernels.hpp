@@ -131,6 +131,13 @@ struct Sums {
   alignas(64) double u[kLanes] = {};  ///< |u|^2 of the new u
 };
 
+/// The same with the lanes added up, as `combine` does it.
+struct Totals {
+  double a = 0;
+  double b = 0;
+  double u = 0;
+};
+
 /// The lanes of a run, added in a fixed tree. Not inline: beside another sum, compilers mix the two
 /// and read across the vectors that were just written, which costs more than the additions.
 double combine(const double (&lanes)[kLanes]);
@@ -151,15 +158,15 @@ struct Kernels {
   /// x = keep x - gamma (scale d) on a piece of a block, and the new m and u.
   using Apply = void (*)(const Coefficients<T>&, const Streams<T>&, std::size_t n, T gamma,
                          T scale);
-  /// Writes the sums of n elements of a block, and takes their m and u a step further: neither
-  /// depends on gamma. Like the two below for plain coefficients, without taps and tiles.
-  using Advance = void (*)(const Coefficients<T>&, const Streams<T>&, std::size_t n, Sums&);
+  /// Takes m and u of n elements of a block a step further, which does not depend on gamma, and
+  /// sums them. Like the two below for plain coefficients, without taps and tiles.
+  using Advance = Totals (*)(const Coefficients<T>&, const Streams<T>&, std::size_t n);
   /// x = keep x - gamma (scale d) on a piece of a block that was advanced.
   using Move = Apply;
   /// Moves the n elements from `block` on and advances the n from `next` on, in one loop: memory
   /// then sees steady streams.
-  using Sweep = void (*)(const Coefficients<T>&, const Streams<T>&, std::size_t block,
-                         std::size_t next, std::size_t n, T gamma, Sums&);
+  using Sweep = Totals (*)(const Coefficients<T>&, const Streams<T>&, std::size_t block,
+                           std::size_t next, std::size_t n, T gamma);
   /// Adds squares of n gradients, times `scale`, to the lanes.
   using AddSquares = void (*)(const T* g, std::size_t n, double scale, double (&lanes)[kLanes]);
   /// The same streams as a step (m, v where not null) with trivial arithmetic: the memory limit.

@@ -20,6 +20,36 @@ BCOS_INLINE void prefetch_ahead(T* stream, std::size_t i, std::size_t ahead) {
   prefetch<kCount, T>(reinterpret_cast<std::uintptr_t>(stream + i) + ahead);
 }
 
+/// How a step reaches the elements of its streams: whole vectors,
+struct Whole {
+  template <class D>
+  BCOS_INLINE Pack<D> get(D d, const LaneOf<D>* stream, std::size_t i) const {
+    return load(d, stream + i);
+  }
+  template <class D>
+  BCOS_INLINE void put(Pack<D> value, LaneOf<D>* stream, std::size_t i) const {
+    store(value, stream + i);
+  }
+};
+
+/// or the first n elements alone, with `filler` behind them.
+template <class T>
+struct FirstAlone {
+  std::size_t n;
+  T filler;
+
+  template <class D>
+  BCOS_INLINE Pack<D> get(D d, const T* stream, std::size_t i) const {
+    i = std::min(i, n);
+    return load_first(d, stream + i, std::min(n - i, lanes_of<D>()), filler);
+  }
+  template <class D>
+  BCOS_INLINE void put(Pack<D> value, T* stream, std::size_t i) const {
+    i = std::min(i, n);
+    store_first(value, stream + i, std::min(n - i, lanes_of<D>()));
+  }
+};
+
 /// A copy of up to L elements of every stream, 0 behind the end.
 template <class T, std::size_t L>
 class PaddedTail {

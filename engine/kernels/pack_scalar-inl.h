@@ -106,6 +106,11 @@ BCOS_INLINE Pack<D> normalising_scale(Pack<D> magnitude) {
 }
 
 template <class D>
+BCOS_INLINE LaneOf<D> folded(Pack<D> a) {
+  return a.v;
+}
+
+template <class D>
 BCOS_INLINE Pack<D> with_exact_product(Pack<D> sum, Pack<D> a, Pack<D> b) {
   return sum + a * b;
 }

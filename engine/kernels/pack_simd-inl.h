@@ -131,6 +131,17 @@ BCOS_INLINE Pack<D> normalising_scale(Pack<D> magnitude) {
   return {hn::BitCast(D(), bits)};
 }
 
+/// The sum of the lanes, half by half: lane i and the one half a vector on, and so forth.
+template <class D>
+BCOS_INLINE LaneOf<D> folded(Pack<D> a) {
+  if constexpr (lanes_of<D>() == 1) {
+    return hn::GetLane(a.v);
+  } else {
+    const hn::Half<D> half;
+    return folded(Pack<hn::Half<D>>{hn::Add(hn::LowerHalf(half, a.v), hn::UpperHalf(half, a.v))});
+  }
+}
+
 /// sum + a b, where a b needs no rounding: then the fused form, where there is one, rounds alike.
 template <class D>
 BCOS_INLINE Pack<D> with_exact_product(Pack<D> sum, Pack<D> a, Pack<D> b) {

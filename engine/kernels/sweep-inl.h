@@ -6,15 +6,14 @@
 template <class T, bool kMomentum, bool kU>
 class StateStep {
  public:
-  static constexpr std::size_t kStride = kLanes;
-
   explicit BCOS_INLINE StateStep(const Coefficients<T>& c) : inputs_(c) {}
 
-  BCOS_INLINE void operator()(const Streams<T>& s, std::size_t i) const {
+  template <class Reach = Whole>
+  BCOS_INLINE void operator()(const Streams<T>& s, std::size_t i, const Reach& reach = {}) const {
     for (std::size_t j = 0; j < kLanes; j += lanes_of<D>()) {
-      const auto value = inputs_.read(s, i + j);
-      if constexpr (kMomentum) store(value.d, s.m + i + j);
-      if constexpr (kU) store(value.u, s.u + i + j);
+      const auto value = inputs_.read(s, i + j, reach);
+      if constexpr (kMomentum) reach.put(value.d, s.m, i + j);
+      if constexpr (kU) reach.put(value.u, s.u, i + j);
     }
   }
 
@@ -23,13 +22,12 @@ class StateStep {
   BlockInputs<D, kMomentum, kU, true> inputs_;
 };
 
-/// x along the direction that advancing has left in m; without momentum that is g.
+/// 16 elements of x along the direction that advancing has left in m; without momentum that is g.
 template <class D, bool kMomentum, bool kScaled>
 class MoveStep {
  public:
   using T = LaneOf<D>;
   using N = Pack<D>;
-  static constexpr std::size_t kStride = lanes_of<D>();
 
   BCOS_INLINE MoveStep(const Coefficients<T>& c, T gamma, T scale)
       : keep_(splat(D(), c.keep)),
@@ -37,15 +35,14 @@ class MoveStep {
         scale_(splat(D(), scale)),
         ahead_(tuning().rows_ahead) {}
 
-  BCOS_INLINE void operator()(const Streams<T>& s, std::size_t i) const {
-    const N d = load(D(), (kMomentum ? s.m : s.g) + i);
-    const N update = gamma_ * (kScaled ? d * scale_ : d);
-    store(moved(load(D(), s.x + i), keep_, update), s.x + i);
-  }
-
-  BCOS_INLINE void lanes(const Streams<T>& s, std::size_t i) const {
+  template <class Reach = Whole>
+  BCOS_INLINE void operator()(const Streams<T>& s, std::size_t i, const Reach& reach = {}) const {
     prefetch_ahead<kLanes>(s.x, i, ahead_);
-    for (std::size_t j = 0; j < kLanes; j += kStride) (*this)(s, i + j);
+    for (std::size_t j = i; j < i + kLanes; j += lanes_of<D>()) {
+      const N d = reach.get(D(), kMomentum ? s.m : s.g, j);
+      const N update = gamma_ * (kScaled ? d * scale_ : d);
+      reach.put(moved(reach.get(D(), s.x, j), keep_, update), s.x, j);
+    }
   }
 
  private:
@@ -54,21 +51,22 @@ class MoveStep {
 };
 
 template <class T, class Move>
-BCOS_INLINE void walk_moves(const Move& move, const Streams<T>& s, std::size_t n) {
-  const std::size_t whole = n - n % kLanes;
-  for (std::size_t i = 0; i < whole; i += kLanes) move.lanes(s, i);
-  if (whole < n) walk_dense(move, s.from(whole), n - whole);
+BCOS_INLINE void walk_moves(const Move& move, const Streams<T>& s, std::size_t begin,
+                            std::size_t end) {
+  std::size_t i = begin;
+  for (; i + kLanes <= end; i += kLanes) move(s, i);
+  if (i < end) move(s, i, FirstAlone<T>{end, T{0}});
 }
 
 template <class T, bool kMomentum>
 void move(const Coefficients<T>& c, const Streams<T>& s, std::size_t n, T gamma, T scale) {
-  walk_moves(MoveStep<FullTag<T>, kMomentum, true>(c, gamma, scale), s, n);
+  walk_moves(MoveStep<FullTag<T>, kMomentum, true>(c, gamma, scale), s, 0, n);
 }
 
 /// Moves nothing.
 struct StayStep {
   template <class T>
-  BCOS_INLINE void lanes(const Streams<T>&, std::size_t) const {}
+  BCOS_INLINE void operator()(const Streams<T>&, std::size_t) const {}
 };
 
 /// Blocks that are advanced before they are moved.
@@ -76,7 +74,7 @@ template <class T, bool kMomentum, Estimate kEstimate, bool kU>
 class Sweeper {
  public:
   BCOS_INLINE Sweeper(const Coefficients<T>& c, const Streams<T>& s)
-      : c_(c), s_(s), sum_(c, 1.0), state_(c) {}
+      : s_(s), sum_(c, 1.0), state_(c) {}
 
   /// Advances elements [begin, end) behind `next`, a multiple of 16 of them, and moves as many
   /// behind `block`.
@@ -86,39 +84,40 @@ class Sweeper {
     for (std::size_t i = begin; i < end; i += kLanes) {
       sum_(s_, next + i);
       state_(s_, next + i);
-      move.lanes(s_, block + i);
+      move(s_, block + i);
     }
   }
 
-  /// The last n elements of a block, fewer than 16, and what has been summed.
-  BCOS_INLINE void finish(std::size_t next, std::size_t n, Sums& sums) const {
-    sum_.put(sums);
-    if (n == 0) return;
-    walk_sums(Sum(c_, 1.0, sums), s_.block_from(next), n, sums);
-    walk_dense(state_, s_.block_from(next), n);
+  /// Advances the last elements of a block, fewer than 16; says what all of it sums up to.
+  BCOS_INLINE Totals finish(std::size_t begin, std::size_t end) {
+    if (begin < end) {
+      const FirstAlone<T> rest{end, T{0}};
+      sum_(s_, begin, rest);
+      state_(s_, begin, rest);
+    }
+    return sum_.totals();
   }
 
  private:
   using Sum = SumStep<T, kMomentum, kEstimate, kU, true>;
   using State = StateStep<T, kMomentum, kU>;
 
-  const Coefficients<T>& c_;
   Streams<T> s_;  ///< a copy, whose pointers no store can change
   Sum sum_;
   State state_;
 };
 
 template <class T, bool kMomentum, Estimate kEstimate, bool kU>
-void advance(const Coefficients<T>& c, const Streams<T>& s, std::size_t n, Sums& sums) {
+Totals advance(const Coefficients<T>& c, const Streams<T>& s, std::size_t n) {
   Sweeper<T, kMomentum, kEstimate, kU> sweeper(c, s);
   const std::size_t whole = n - n % kLanes;
   sweeper.run(0, 0, 0, whole, StayStep());
-  sweeper.finish(whole, n - whole, sums);
+  return sweeper.finish(whole, n);
 }
 
 template <class T, bool kMomentum, Estimate kEstimate, bool kU>
-void sweep(const Coefficients<T>& c, const Streams<T>& s, std::size_t block, std::size_t next,
-           std::size_t n, T gamma, Sums& sums) {
+Totals sweep(const Coefficients<T>& c, const Streams<T>& s, std::size_t block, std::size_t next,
+             std::size_t n, T gamma) {
   Sweeper<T, kMomentum, kEstimate, kU> sweeper(c, s);
   const MoveStep<FullTag<T>, kMomentum, false> move(c, gamma, T{1});
   // The sums run ahead: a processor adds while it waits for gamma, and moves while it waits for
@@ -130,6 +129,7 @@ void sweep(const Coefficients<T>& c, const Streams<T>& s, std::size_t block, std
   const std::size_t lead = std::min(whole, std::clamp(quarter, 4 * kLanes, kHalfPage));
   sweeper.run(block, next, 0, lead, StayStep());
   sweeper.run(block - lead, next, lead, whole, move);  // unsigned: added to again from lead on
-  sweeper.finish(next + whole, n - whole, sums);
-  walk_moves(move, s.block_from(block + whole - lead), n - whole + lead);
+  const Totals totals = sweeper.finish(next + whole, next + n);
+  walk_moves(move, s, block + whole - lead, block + n);
+  return totals;
 }

@@ -12,11 +12,7 @@
 namespace bcos {
 
 /// The sums of a whole block.
-struct BlockSums {
-  double a = 0;  ///< |m|^2
-  double b = 0;  ///< |d|^2, |g|^2 or |g + beta m|^2
-  double u = 0;  ///< |u|^2
-};
+using BlockSums = kernels::Totals;
 
 inline BlockSums combined(const kernels::Sums& sums) {
   return {kernels::combine(sums.a), kernels::combine(sums.b), kernels::combine(sums.u)};
@@ -37,20 +33,14 @@ class BlockSummer {
   PairwiseSum a_, b_, u_;
 };
 
-/// Sums of a block of n elements. AddChunk is a function (first, count, sums) that adds some of
+/// Sums of a block of n elements. SumChunk is a function (first, count) -> BlockSums of some of
 /// them.
-template <class AddChunk>
-BlockSums sum_in_chunks(std::uint64_t n, const AddChunk& add_chunk) {
-  if (n <= kSumChunk) {
-    kernels::Sums only;
-    add_chunk(0, n, only);
-    return combined(only);
-  }
+template <class SumChunk>
+BlockSums sum_in_chunks(std::uint64_t n, const SumChunk& sum_chunk) {
+  if (n <= kSumChunk) return sum_chunk(0, n);
   BlockSummer total;
   for (std::uint64_t i = 0; i < n; i += kSumChunk) {
-    kernels::Sums chunk;
-    add_chunk(i, std::min(kSumChunk, n - i), chunk);
-    total.add(chunk);
+    total.add(sum_chunk(i, std::min(kSumChunk, n - i)));
   }
   return total.total();
 }
@@ -83,13 +73,21 @@ class BlockStepsize {
 
   /// v_old: the stored v; oracle: the caller's E|d|^2, where there is one.
   BlockMove<T> move(double v_old, double oracle) const {
+    if (step_.coefficients.unstarted) v_old = 0;
+    if (!step_.coefficients.adopt) return move_with(step_.coefficients, v_old, oracle);
     kernels::Coefficients<T> c = step_.coefficients;
+    c.adopt = c.unstarted || empty(c, v_old);
+    if (c.adopt && kernels::keeps_v(step_.recipe.estimate)) v_old = square_of_first(c);
+    return move_with(c, v_old, oracle);
+  }
+
+ private:
+  /// float32 data, widened, stay far inside the range of float64; float64 data may need scaling.
+  static constexpr double kUp = 0x1p600;
+  static constexpr double kDown = 0x1p-600;
+
+  BlockMove<T> move_with(const kernels::Coefficients<T>& c, double v_old, double oracle) const {
     const kernels::Estimate estimate = step_.recipe.estimate;
-    if (c.unstarted) v_old = 0;
-    if (c.adopt) {
-      c.adopt = c.unstarted || empty(c, v_old);
-      if (c.adopt && kernels::keeps_v(estimate)) v_old = square_of_first(c);
-    }
     BlockMove<T> move;
     move.adopt = c.adopt;
     double scale = 1;
@@ -101,20 +99,14 @@ class BlockStepsize {
       sums = sum_(step_.recipe, c, scale);
       move.v = estimated(sums, v_old * scale * scale, oracle);
     }
-    double gamma =
-        block_gamma(step_.numbers, step_.recipe.rule, move.v, std::sqrt(sums.u), size_, scale);
+    double gamma = block_gamma(step_.numbers, step_.recipe.rule, move.v, sums.u, size_, scale);
     if (estimate == kernels::Estimate::ema_g && step_.recipe.rule == StepRule::sqrt) {
       bound_by_direction(c, gamma, scale);
     }
-    move.v = move.v / scale / scale;
+    if (scale != 1) move.v = move.v / scale / scale;
     store(gamma, scale, move);
     return move;
   }
-
- private:
-  /// float32 data, widened, stay far inside the range of float64; float64 data may need scaling.
-  static constexpr double kUp = 0x1p600;
-  static constexpr double kDown = 0x1p-600;
 
   bool safe(double v) const {
     if (sizeof(T) < sizeof(double) || std::isnan(v)) return true;

@@ -30,8 +30,10 @@ template <class T>
 BlockSums sum_dense(const BlockStep<T>& step, Recipe recipe, const Coefficients<T>& c,
                     const Streams<T>& block, std::uint64_t n, double scale) {
   const auto add_sums = step.kernels->add_sums[recipe.index()];
-  return sum_in_chunks(n, [&](std::uint64_t i, std::uint64_t count, kernels::Sums& sums) {
+  return sum_in_chunks(n, [&](std::uint64_t i, std::uint64_t count) {
+    kernels::Sums sums;
     add_sums(c, block.from(i), count, scale, sums);
+    return combined(sums);
   });
 }
 
@@ -100,16 +102,16 @@ class SweptBlocks {
  private:
   BlockSums advanced(std::uint64_t k) const {
     const auto advance = step_.kernels->advance[step_.recipe.index()];
-    return sum_in_chunks(n_, [&](std::uint64_t i, std::uint64_t count, kernels::Sums& sums) {
-      advance(step_.coefficients, base_.block_from(k * n_ + i), count, sums);
+    return sum_in_chunks(n_, [&](std::uint64_t i, std::uint64_t count) {
+      return advance(step_.coefficients, base_.block_from(k * n_ + i), count);
     });
   }
 
   /// Moves block k and advances the next one.
   BlockSums swept(std::uint64_t k, T gamma) const {
     const auto sweep = step_.kernels->sweep[step_.recipe.index()];
-    return sum_in_chunks(n_, [&](std::uint64_t i, std::uint64_t count, kernels::Sums& sums) {
-      sweep(step_.coefficients, base_, k * n_ + i, (k + 1) * n_ + i, count, gamma, sums);
+    return sum_in_chunks(n_, [&](std::uint64_t i, std::uint64_t count) {
+      return sweep(step_.coefficients, base_, k * n_ + i, (k + 1) * n_ + i, count, gamma);
     });
   }
 

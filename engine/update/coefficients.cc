@@ -174,15 +174,4 @@ kernels::Coefficients<T> coefficients(const StepNumbers& numbers, StepRule rule)
 template kernels::Coefficients<float> coefficients(const StepNumbers&, StepRule);
 template kernels::Coefficients<double> coefficients(const StepNumbers&, StepRule);
 
-double block_gamma(const StepNumbers& numbers, StepRule rule, double v, double u_norm,
-                   std::uint64_t block_size, double scale) {
-  const double gain = numbers.sqrt_gain ? std::sqrt(static_cast<double>(block_size)) : 1.0;
-  const double stabilised = v + numbers.eps_root * scale * scale;
-  double numerator = numbers.alpha * gain;
-  double denominator = stabilised;
-  if (rule == StepRule::sqrt) denominator = std::sqrt(stabilised) + numbers.eps * scale;
-  if (rule == StepRule::two_est) numerator *= u_norm;
-  return denominator == 0 ? 0 : numerator / denominator;
-}
-
 }  // namespace bcos

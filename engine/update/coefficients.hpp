@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "bcos/method.hpp"
@@ -15,9 +16,16 @@ kernels::Recipe recipe_of(const Method& method);
 template <class T>
 kernels::Coefficients<T> coefficients(const StepNumbers& numbers, StepRule rule);
 
-/// gamma of a block from v, both in float64. `scale`: v and |u| belong to d times scale, the
+/// gamma of a block from v and |u|^2, all in float64. `scale`: they belong to d times scale, the
 /// result is to be applied to d times scale. 0 where the denominator vanishes.
-double block_gamma(const StepNumbers& numbers, StepRule rule, double v, double u_norm,
-                   std::uint64_t block_size, double scale);
+inline double block_gamma(const StepNumbers& numbers, StepRule rule, double v, double u_square,
+                          std::uint64_t block_size, double scale) {
+  double numerator = numbers.alpha;
+  if (numbers.sqrt_gain) numerator *= std::sqrt(static_cast<double>(block_size));
+  double denominator = v + numbers.eps_root * scale * scale;
+  if (rule == StepRule::sqrt) denominator = std::sqrt(denominator) + numbers.eps * scale;
+  if (rule == StepRule::two_est) numerator *= std::sqrt(u_square);
+  return denominator == 0 ? 0 : numerator / denominator;
+}
 
 }  // namespace bcos

@@ -219,19 +219,19 @@ TYPED_TEST(EveryKernel, SumsAndAppliesBlocksWithTheBitsOfTheScalarOne) {
 template <class T>
 struct Stepped {
   std::vector<T> memory;
-  Sums sums;
+  Totals totals;
 
   bool has_bits_of(const Stepped& other) const {
-    return same_bits(memory, other.memory) && same_bits(totals(), other.totals());
+    return same_bits(memory, other.memory) && same_bits(sums(), other.sums());
   }
-  std::vector<double> totals() const { return {combine(sums.a), combine(sums.b), combine(sums.u)}; }
+  std::vector<double> sums() const { return {totals.a, totals.b, totals.u}; }
 };
 
 template <class T, class Run>
 Stepped<T> stepped(const Inputs<T>& inputs, std::size_t misalignment, const Run& run) {
   Stepped<T> result;
   result.memory = written(inputs, misalignment, false, {},
-                          [&](const Streams<T>& s, std::size_t) { run(s, result.sums); });
+                          [&](const Streams<T>& s, std::size_t) { result.totals = run(s); });
   return result;
 }
 
@@ -278,15 +278,17 @@ TYPED_TEST(EveryKernel, AdvancesAndMovesWithTheBitsOfSummingAndApplying) {
         const bool momentum = has_momentum(recipe);
         const Inputs<T> inputs(n, std::min(given.range, 100), n);
         for (const T scale : {T(1), T(4)}) {
-          const auto expected = stepped<T>(inputs, 0, [&](const Streams<T>& s, Sums& sums) {
+          const auto expected = stepped<T>(inputs, 0, [&](const Streams<T>& s) -> Totals {
+            Sums sums;
             scalar.add_sums[recipe](given.c, s.block_from(0), n, 1.0, sums);
             scalar.apply[momentum][with_u](given.c, s.block_from(0), n, T(0.37), scale);
+            return {combine(sums.a), combine(sums.b), combine(sums.u)};
           });
-          const auto received =
-              stepped<T>(inputs, n % kMisalignments, [&](const Streams<T>& s, Sums& sums) {
-                kernels.advance[recipe](given.c, s.block_from(0), n, sums);
-                kernels.move[momentum](given.c, s.block_from(0), n, T(0.37), scale);
-              });
+          const auto received = stepped<T>(inputs, n % kMisalignments, [&](const Streams<T>& s) {
+            const Totals totals = kernels.advance[recipe](given.c, s.block_from(0), n);
+            kernels.move[momentum](given.c, s.block_from(0), n, T(0.37), scale);
+            return totals;
+          });
           EXPECT_TRUE(received.has_bits_of(expected));
         }
       });
@@ -300,15 +302,14 @@ TYPED_TEST(EveryKernel, SweepsOneBlockWhileItAdvancesTheNext) {
         const Inputs<T> inputs(2 * n, std::min(given.range, 100), n);
         // Either block comes to lie before the guard.
         for (const auto& [block, next] : {std::pair(0 * n, n), std::pair(n, 0 * n)}) {
-          const auto expected = stepped<T>(inputs, 0, [&](const Streams<T>& s, Sums& sums) {
+          const auto expected = stepped<T>(inputs, 0, [&](const Streams<T>& s) {
             const bool momentum = has_momentum(recipe);
             scalar.move[momentum](given.c, s.block_from(block), n, T(0.37), T(1));
-            scalar.advance[recipe](given.c, s.block_from(next), n, sums);
+            return scalar.advance[recipe](given.c, s.block_from(next), n);
           });
-          const auto received =
-              stepped<T>(inputs, n % kMisalignments, [&](const Streams<T>& s, Sums& sums) {
-                kernels.sweep[recipe](given.c, s, block, next, n, T(0.37), sums);
-              });
+          const auto received = stepped<T>(inputs, n % kMisalignments, [&](const Streams<T>& s) {
+            return kernels.sweep[recipe](given.c, s, block, next, n, T(0.37));
+          });
           EXPECT_TRUE(received.has_bits_of(expected));
         }
       });
