@@ -93,8 +93,8 @@ class Row:
     ours_ms: float
 
 
-def make_params(shapes: Shapes, seed: int) -> list[nn.Parameter]:
-    generator = torch.Generator().manual_seed(seed)
+def make_params(shapes: Shapes) -> list[nn.Parameter]:
+    generator = torch.Generator().manual_seed(0)
     params = [nn.Parameter(torch.randn(s, generator=generator) * 0.02) for s in shapes]
     for p in params:
         p.grad = torch.randn(p.shape, generator=generator) * 1e-3
@@ -135,26 +135,22 @@ def use_threads(threads: int) -> None:
 def compare(rival: str, layout: str, threads: int, pairs: int, shapes: Shapes) -> Row:
     """A step of a rival over one of ours."""
     use_threads(threads)
-    params, others = make_params(shapes, 0), make_params(shapes, 1)
-    ours, theirs = BCOS(params), RIVALS[rival](others)
+    params = make_params(shapes)
+    ours, theirs = BCOS(params), RIVALS[rival](params)
 
-    def time_of(step: Callable[[], Any], stepped: list[nn.Parameter]) -> float:
+    def time_of(step: Callable[[], Any]) -> float:
         if layout == "small":
-            fresh_gradients(stepped)
+            fresh_gradients(params)
         return seconds_of(step)
 
-    return Row(
-        rival,
-        layout,
-        threads,
-        *in_turn(lambda: time_of(ours.step, params), lambda: time_of(theirs.step, others), pairs),
-    )
+    times = in_turn(lambda: time_of(ours.step), lambda: time_of(theirs.step), pairs)
+    return Row(rival, layout, threads, *times)
 
 
 def overhead(layout: str, threads: int, pairs: int, shapes: Shapes) -> Row:
     """A step of the Python class over the call of the engine in it."""
     use_threads(threads)
-    params = make_params(shapes, 0)
+    params = make_params(shapes)
     optimizer = BCOS(params)
     optimizer.step()
     step = optimizer._engine_steps[False]
