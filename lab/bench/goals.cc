@@ -24,23 +24,33 @@ std::uint64_t fresh_seed() {
          static_cast<std::uint64_t>(std::time(nullptr));
 }
 
-double against_limit(const Method& method, std::int64_t n, int threads, int pairs) {
+Figure figure_of(const Quartiles& ratio, const Quartiles& base) {
+  return {ratio.median, base.high / base.low};
+}
+
+Figure ratio_of(const std::function<void()>& base, const std::function<void()>& candidate,
+                int pairs) {
+  const PairedTimes times = measure_pairs(base, candidate, pairs);
+  return figure_of(times.ratio, times.base_seconds);
+}
+
+Figure against_limit(const Method& method, std::int64_t n, int threads, int pairs) {
   StepRunner step(method, DType::f32, Shapes{{n}}, {.threads = threads, .seed = fresh_seed()});
   LimitRunner limit(method, DType::f32, static_cast<std::uint64_t>(n), threads);
-  return measure_pairs([&] { limit.step(); }, [&] { step.step(); }, pairs).ratio.median;
+  return ratio_of([&] { limit.step(); }, [&] { step.step(); }, pairs);
 }
 
 /// One way to step bcosw_c against the plain one on a tensor of as many elements.
-double against_plain(const Method& method, const Shapes& shapes, StepRunner::Options options,
+Figure against_plain(const Method& method, const Shapes& shapes, StepRunner::Options options,
                      int pairs) {
   options.seed = fresh_seed();
   StepRunner candidate(method, DType::f32, shapes, options);
   StepRunner plain(bcosw_c, DType::f32, Shapes{{static_cast<std::int64_t>(candidate.elements())}},
                    {.threads = options.threads, .seed = options.seed + 1});
-  return measure_pairs([&] { plain.step(); }, [&] { candidate.step(); }, pairs).ratio.median;
+  return ratio_of([&] { plain.step(); }, [&] { candidate.step(); }, pairs);
 }
 
-double row_blocks(std::int64_t width, int threads, int pairs) {
+Figure row_blocks(std::int64_t width, int threads, int pairs) {
   Method rows = bcosw_c;
   rows.blocks = Blocks::of(Layout::row);
   return against_plain(rows, {{kMemoryBound / width, width}}, {.threads = threads}, pairs);
@@ -72,19 +82,20 @@ class BusyNeighbour {
   pid_t child_;
 };
 
-double beside_a_busy_process(int pairs) {
+Figure beside_a_busy_process(int pairs) {
   const BusyNeighbour neighbour;
   StepRunner runner(bcosw_c, DType::f32, Shapes{{100'000'000}},
                     {.threads = 0, .seed = fresh_seed()});
-  std::vector<double> ratios;
+  std::vector<double> ratios, quiets;
   for (int i = 0; i < pairs; ++i) {
     const double quiet = seconds_of([&] { runner.step(); });
     neighbour.work();
     const double disturbed = seconds_of([&] { runner.step(); });
     neighbour.rest();
     ratios.push_back(disturbed / quiet);
+    quiets.push_back(quiet);
   }
-  return quartiles_of(ratios).median;
+  return figure_of(quartiles_of(ratios), quartiles_of(quiets));
 }
 
 }  // namespace
@@ -127,14 +138,14 @@ std::vector<Goal> speed_goals() {
   return goals;
 }
 
-double measured_in_processes(const Goal& goal, int processes, int pairs) {
-  std::vector<double> figures;
+Figure measured_in_processes(const Goal& goal, int processes, int pairs) {
+  std::vector<double> ratios, unrests;
   for (int i = 0; i < processes; ++i) {
     int ends[2] = {-1, -1};
     if (pipe(ends) != 0) throw fail(ErrorCode::io, "bench", "expected a pipe but received none");
     const pid_t child = fork();
     if (child == 0) {
-      double figure = 0;
+      Figure figure;
       try {
         figure = goal.measure(pairs);
       } catch (...) {
@@ -143,7 +154,7 @@ double measured_in_processes(const Goal& goal, int processes, int pairs) {
       _exit(write(ends[1], &figure, sizeof(figure)) == sizeof(figure) ? 0 : 1);
     }
     close(ends[1]);
-    double figure = 0;
+    Figure figure;
     const bool read_all = child > 0 && read(ends[0], &figure, sizeof(figure)) == sizeof(figure);
     close(ends[0]);
     int status = 0;
@@ -153,9 +164,10 @@ double measured_in_processes(const Goal& goal, int processes, int pairs) {
                  "expected a figure for '{}' but its process ended: is there memory enough?",
                  goal.what);
     }
-    figures.push_back(figure);
+    ratios.push_back(figure.ratio);
+    unrests.push_back(figure.unrest);
   }
-  return quartiles_of(figures).median;
+  return {quartiles_of(ratios).median, quartiles_of(unrests).median};
 }
 
 }  // namespace bcos::lab

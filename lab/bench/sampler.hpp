@@ -35,7 +35,7 @@ inline Quartiles quartiles_of(std::vector<double> sample) {
 /// the bases before and after it, so that a slow spell of the machine hits both.
 struct PairedTimes {
   Quartiles ratio;
-  double base_seconds = 0;       ///< median
+  Quartiles base_seconds;
   double candidate_seconds = 0;  ///< median
 };
 
@@ -61,7 +61,7 @@ inline PairedTimes measure_pairs(const std::function<void()>& base,
     candidates.push_back(time);
     before = after;
   }
-  return {quartiles_of(ratios), quartiles_of(bases).median, quartiles_of(candidates).median};
+  return {quartiles_of(ratios), quartiles_of(bases), quartiles_of(candidates).median};
 }
 
 }  // namespace bcos::lab
