@@ -273,6 +273,27 @@ __attribute__((noinline)) void full_step(const Coefficients<T>& c, const Streams
   walk_dense(Step(c), s.from(i), n);
 }
 
+/// In a tile: its streams soon, and x, which may be in their way, for when the tile is done.
+template <class Plain, class T>
+class SoonInTile {
+ public:
+  BCOS_INLINE SoonInTile(const Streams<T>& tile, const T* x)
+      : g_(tile.g), m_(tile.m), x_(x), ahead_(tuning().ahead) {}
+
+  BCOS_INLINE void prefetch_pair(std::size_t i) const {
+    constexpr std::size_t kPair = 2 * Plain::kStride;
+    prefetch_ahead<kPair>(g_, i, ahead_);
+    if (m_ != nullptr) prefetch_ahead<kPair>(m_, i, ahead_);
+    prefetch_ahead<kPair, Cache::second>(x_, i, 0);
+  }
+
+ private:
+  const T* g_;
+  T* m_;
+  const T* x_;
+  std::size_t ahead_;
+};
+
 /// Nothing will be wanted soon, or it is there already.
 struct NothingSoon {
   BCOS_INLINE void prefetch_pair(std::size_t) const {}
@@ -322,9 +343,10 @@ BCOS_INLINE void walk_rest(const Coefficients<T>& c, const Streams<T>& s, std::s
 }
 
 template <class Plain, class T>
-BCOS_INLINE void walk_tile(const Coefficients<T>& c, const Streams<T>& s, std::size_t n) {
+BCOS_INLINE void walk_tile(const Coefficients<T>& c, const Streams<T>& s, const T* x,
+                           std::size_t n) {
   const std::size_t whole = n - n % (2 * Plain::kStride);
-  walk_pairs<Plain>(c, s, NothingSoon(), 0, whole);
+  walk_pairs<Plain>(c, s, SoonInTile<Plain, T>(s, x), 0, whole);
   if (whole < n) walk_rest<Plain>(c, s, whole, n);
 }
 
@@ -347,8 +369,9 @@ template <class Plain, class T>
 void walk_plain_or_tiled(const Coefficients<T>& c, const Streams<T>& s, std::size_t n) {
   if (goes_through_tiles(c, s)) {
     walk_tiles(c, s, n,
-               [&](const Coefficients<T>& coefficients, const Streams<T>& tile, std::size_t count)
-                   BCOS_LAMBDA { walk_tile<Plain>(coefficients, tile, count); });
+               [&](const Coefficients<T>& coefficients, const Streams<T>& tile, const T* x,
+                   std::size_t count)
+                   BCOS_LAMBDA { walk_tile<Plain>(coefficients, tile, x, count); });
   } else {
     walk_plain<Plain>(c, s, n);
   }

@@ -5,19 +5,27 @@
 /// A load waits for earlier stores to the same place of any page.
 constexpr std::size_t kPage = 4096;
 
+/// How near prefetched lines come. In the second level they are in nobody's way.
+enum class Cache { first, second };
+
 /// Asks for the lines of kCount elements, which may lie anywhere: they are not touched. Several
 /// streams at once are more than the hardware follows by itself when each begins at random.
-template <std::size_t kCount, class T>
+template <std::size_t kCount, class T, Cache kCache = Cache::first>
 BCOS_INLINE void prefetch(std::uintptr_t place) {
   for (std::size_t line = 0; line < kCount * sizeof(T); line += 64) {
-    __builtin_prefetch(reinterpret_cast<const void*>(place + line), std::is_const_v<T> ? 0 : 1);
+    const void* const wanted = reinterpret_cast<const void*>(place + line);
+    if constexpr (kCache == Cache::second) {
+      __builtin_prefetch(wanted, 0, 2);
+    } else {
+      __builtin_prefetch(wanted, std::is_const_v<T> ? 0 : 1);
+    }
   }
 }
 
 /// What kCount elements will need a little later, `ahead` bytes from here.
-template <std::size_t kCount, class T>
+template <std::size_t kCount, Cache kCache = Cache::first, class T>
 BCOS_INLINE void prefetch_ahead(T* stream, std::size_t i, std::size_t ahead) {
-  prefetch<kCount, T>(reinterpret_cast<std::uintptr_t>(stream + i) + ahead);
+  prefetch<kCount, T, kCache>(reinterpret_cast<std::uintptr_t>(stream + i) + ahead);
 }
 
 /// How a step reaches the elements of its streams: whole vectors,
@@ -116,27 +124,43 @@ BCOS_INLINE void walk_dense(const Step& step, const Streams<T>& s, std::size_t n
   }
 }
 
-/// x from what a tile has gathered.
-template <class D>
-class TileStep {
+/// x from what a tile has gathered. Meanwhile the other streams of the next tile come nearer.
+template <class T>
+class TileMove {
  public:
-  using T = LaneOf<D>;
-  static constexpr std::size_t kStride = lanes_of<D>();
+  explicit BCOS_INLINE TileMove(T keep) : keep_(splat(D(), keep)), ahead_(tuning().ahead) {}
 
-  explicit BCOS_INLINE TileStep(T keep) : keep_(splat(D(), keep)), ahead_(tuning().ahead) {}
-  BCOS_INLINE void operator()(const Streams<T>& s, std::size_t i) const {
-    prefetch_ahead<kStride>(s.x, i, ahead_);
-    store(moved_by(load(D(), s.x + i), keep_, load(D(), s.g + i)), s.x + i);
+  BCOS_INLINE void operator()(const Streams<T>& tile, const T* minus_update, std::size_t n) const {
+    constexpr std::size_t L = lanes_of<D>();
+    const std::size_t next = n * sizeof(T);
+    std::size_t i = 0;
+    for (; i + L <= n; i += L) {
+      prefetch_ahead<L>(tile.x, i, ahead_);
+      prefetch_ahead<L, Cache::second>(tile.g, i, next);
+      if (tile.m != nullptr) prefetch_ahead<L, Cache::second>(tile.m, i, next);
+      if (tile.v != nullptr) prefetch_ahead<L, Cache::second>(tile.v, i, next);
+      move(tile.x, minus_update, i, Whole());
+    }
+    if (i < n) move(tile.x, minus_update, i, FirstAlone<T>{n, T{0}});
   }
 
  private:
+  using D = FullTag<T>;
+
+  template <class Reach>
+  BCOS_INLINE void move(T* x, const T* minus_update, std::size_t i, const Reach& reach) const {
+    const auto update = reach.get(D(), minus_update, i);
+    reach.put(moved_by(reach.get(D(), x, i), keep_, update), x, i);
+  }
+
   Pack<D> keep_;
   std::size_t ahead_;
 };
 
 /// For states that fall on the cache sets of x: a page of them goes on first, with -0 for x and no
 /// decay, which leaves -update in its place; then x takes it. So the two are never wanted at once.
-/// A v may collide with m as well and is copied.
+/// A v may collide with m as well and is copied. walk_tile: a function (coefficients, streams of
+/// the tile with -update for x, x itself, elements).
 template <class T, class Walk>
 BCOS_INLINE void walk_tiles(const Coefficients<T>& c, const Streams<T>& s, std::size_t n,
                             const Walk& walk_tile) {
@@ -146,7 +170,7 @@ BCOS_INLINE void walk_tiles(const Coefficients<T>& c, const Streams<T>& s, std::
   alignas(kPage) T vs[kTile];
   Coefficients<T> without_decay = c;
   without_decay.keep = 1;
-  const TileStep<FullTag<T>> move(c.keep);
+  const TileMove<T> move(c.keep);
   // Tiles end where pages do, and with them what the hardware fetches ahead.
   std::size_t into_page = reinterpret_cast<std::uintptr_t>(s.x) % kPage / sizeof(T);
   std::size_t count = 0;
@@ -155,19 +179,17 @@ BCOS_INLINE void walk_tiles(const Coefficients<T>& c, const Streams<T>& s, std::
     T* const minus_update = minus_updates + into_page;
     T* const v = vs + into_page;
     into_page = 0;
-    Streams<T> tile = s.from(i);
+    const Streams<T> in_memory = s.from(i);
+    Streams<T> tile = in_memory;
     tile.x = minus_update;
     std::fill(minus_update, minus_update + count, T(-0.0));
     if (s.v != nullptr) {
       tile.v = v;
-      std::memcpy(v, s.v + i, count * sizeof(T));
+      std::memcpy(v, in_memory.v, count * sizeof(T));
     }
-    walk_tile(without_decay, tile, count);
-    if (s.v != nullptr) std::memcpy(s.v + i, v, count * sizeof(T));
-    Streams<T> rest;
-    rest.x = s.x + i;
-    rest.g = minus_update;
-    walk_dense(move, rest, count);
+    walk_tile(without_decay, tile, in_memory.x, count);
+    if (s.v != nullptr) std::memcpy(in_memory.v, v, count * sizeof(T));
+    move(in_memory, minus_update, count);
   }
 }
 
@@ -183,7 +205,8 @@ BCOS_INLINE void walk(const Coefficients<T>& c, const Streams<T>& s, std::size_t
                       const MakeStep& make_step) {
   if (goes_through_tiles(c, s)) {
     walk_tiles(c, s, n,
-               [&](const Coefficients<T>& coefficients, const Streams<T>& tile, std::size_t count)
+               [&](const Coefficients<T>& coefficients, const Streams<T>& tile, const T*,
+                   std::size_t count)
                    BCOS_LAMBDA { walk_dense(make_step(coefficients), tile, count); });
   } else {
     walk_dense(make_step(c), s, n);
