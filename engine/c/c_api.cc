@@ -41,8 +41,7 @@ const bcos_tensor kNoTensor = BCOS_TENSOR_INIT;
 const bcos_parameter kNoParameter = BCOS_PARAMETER_INIT;
 
 void check_report(const bcos_report* report, std::string_view function) {
-  const bcos_report defaults = BCOS_REPORT_INIT;
-  if (report != nullptr) taken(report, defaults, function, "bcos_report");
+  if (report != nullptr) shared_size<bcos_report>(report, function, "bcos_report");
 }
 
 }  // namespace

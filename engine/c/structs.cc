@@ -57,8 +57,7 @@ OptimizerOptions options(const bcos_options* given, std::string_view function) {
 
 void give_report(const StepReport& report, bcos_report* out, std::string_view function) {
   if (out == nullptr) return;
-  const bcos_report defaults = BCOS_REPORT_INIT;
-  bcos_report result = taken(out, defaults, function, "bcos_report");
+  bcos_report result = BCOS_REPORT_INIT;
   result.clipped = report.clipped ? 1 : 0;
   result.skipped = report.skipped ? 1 : 0;
   result.decay_above_one = report.decay_above_one ? 1 : 0;
@@ -66,7 +65,7 @@ void give_report(const StepReport& report, bcos_report* out, std::string_view fu
   result.bytes = report.bytes;
   result.missing = report.missing;
   result.norm = report.norm.value_or(std::numeric_limits<double>::quiet_NaN());
-  *out = result;
+  give(result, out, function, "bcos_report");
 }
 
 Method method(const char* text, std::string_view function) {

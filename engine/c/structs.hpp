@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 #include <vector>
@@ -12,20 +13,48 @@
 /// The structs of the C interface, whatever version of the header the caller was built with.
 namespace bcos::c {
 
-/// The part of a caller's struct that this library knows; fields it does not have are as in
-/// `defaults`. Throws if it is smaller than its first version was.
+/// The size of a struct in the first header that had it: programs built with that still run. It
+/// stays when fields are added.
 template <class S>
-S taken(const void* given, const S& defaults, std::string_view function, std::string_view what) {
+inline constexpr std::size_t kFirstSize = 0;
+template <>
+inline constexpr std::size_t kFirstSize<bcos_tensor> = 40;
+template <>
+inline constexpr std::size_t kFirstSize<bcos_options> = 48;
+template <>
+inline constexpr std::size_t kFirstSize<bcos_gradient> = 40;
+template <>
+inline constexpr std::size_t kFirstSize<bcos_report> = 48;
+template <>
+inline constexpr std::size_t kFirstSize<bcos_parameter> = 176;
+
+/// How much of a caller's struct both sides know. Throws if it is smaller than it has ever been.
+template <class S>
+std::size_t shared_size(const void* given, std::string_view function, std::string_view what) {
+  static_assert(kFirstSize<S> > 0 && kFirstSize<S> <= sizeof(S));
   std::uint32_t size = 0;
   std::memcpy(&size, given, sizeof(size));
-  if (size < sizeof(S)) {
-    // All structs are in their first version: nothing smaller has ever been valid.
+  if (size < kFirstSize<S>) {
     throw fail(function, "expected struct_size >= {} in {} but received {}: use its _INIT macro",
-               sizeof(S), what, size);
+               kFirstSize<S>, what, size);
   }
+  return std::min<std::size_t>(size, sizeof(S));
+}
+
+/// A caller's struct; fields that it does not have yet are as in `defaults`.
+template <class S>
+S taken(const void* given, const S& defaults, std::string_view function, std::string_view what) {
   S result = defaults;
-  std::memcpy(&result, given, sizeof(S));
+  std::memcpy(&result, given, shared_size<S>(given, function, what));
   return result;
+}
+
+/// Writes what a caller's struct has room for, and leaves its struct_size.
+template <class S>
+void give(S result, S* out, std::string_view function, std::string_view what) {
+  const std::size_t size = shared_size<S>(out, function, what);
+  result.struct_size = out->struct_size;
+  std::memcpy(out, &result, size);
 }
 
 /// Element i of an array whose distance is the struct_size of its first element.

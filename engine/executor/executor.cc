@@ -18,8 +18,6 @@
 namespace bcos {
 namespace {
 
-constexpr int kMostThreads = 1024;
-
 int threads_from_environment() {
   const char* text = std::getenv("BCOS_NUM_THREADS");
   if (text == nullptr || *text == '\0') return 0;

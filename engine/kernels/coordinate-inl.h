@@ -169,6 +169,7 @@ class PlainStep {
   using N = Pack<D>;
   using Full = CoordinateStep<D, kMomentum, kEstimate, StepRule::sqrt>;
   static constexpr std::size_t kStride = lanes_of<D>();
+  static constexpr bool kReadsM = kMomentum;
 
   explicit BCOS_INLINE PlainStep(const Coefficients<T>& c)
       : factor_(splat(D(), c.factor)),
@@ -209,10 +210,10 @@ class PlainStep {
 
     BCOS_INLINE void prefetch_pair(std::size_t i) const {
       const std::uintptr_t bytes = i * sizeof(T);
-      prefetch<2 * kStride, T>(x_ + bytes);
-      prefetch<2 * kStride, const T>(g_ + bytes);
-      if constexpr (kMomentum) prefetch<2 * kStride, T>(m_ + bytes);
-      if constexpr (keeps_v(kEstimate)) prefetch<2 * kStride, T>(v_ + bytes);
+      prefetch<2 * kStride, Cache::first, T>(x_ + bytes);
+      prefetch<2 * kStride, Cache::first, const T>(g_ + bytes);
+      if constexpr (kMomentum) prefetch<2 * kStride, Cache::first, T>(m_ + bytes);
+      if constexpr (keeps_v(kEstimate)) prefetch<2 * kStride, Cache::first, T>(v_ + bytes);
     }
 
    private:
@@ -283,7 +284,7 @@ class SoonInTile {
   BCOS_INLINE void prefetch_pair(std::size_t i) const {
     constexpr std::size_t kPair = 2 * Plain::kStride;
     prefetch_ahead<kPair>(g_, i, ahead_);
-    if (m_ != nullptr) prefetch_ahead<kPair>(m_, i, ahead_);
+    if constexpr (Plain::kReadsM) prefetch_ahead<kPair>(m_, i, ahead_);
     prefetch_ahead<kPair, Cache::second>(x_, i, 0);
   }
 

@@ -1,6 +1,6 @@
-// Walks a step over dense memory: whole vectors, then the rest through a padded copy, so that
-// every element goes through the same code and nothing behind the end is touched. Included inside
-// the namespace of each target.
+// Walks over dense memory: whole vectors, then the rest under a mask or through a padded copy, so
+// that every element goes through the same code and nothing behind the end is touched. Included
+// inside the namespace of each target.
 
 /// A load waits for earlier stores to the same place of any page.
 constexpr std::size_t kPage = 4096;
@@ -10,7 +10,7 @@ enum class Cache { first, second };
 
 /// Asks for the lines of kCount elements, which may lie anywhere: they are not touched. Several
 /// streams at once are more than the hardware follows by itself when each begins at random.
-template <std::size_t kCount, class T, Cache kCache = Cache::first>
+template <std::size_t kCount, Cache kCache, class T>
 BCOS_INLINE void prefetch(std::uintptr_t place) {
   for (std::size_t line = 0; line < kCount * sizeof(T); line += 64) {
     const void* const wanted = reinterpret_cast<const void*>(place + line);
@@ -25,7 +25,7 @@ BCOS_INLINE void prefetch(std::uintptr_t place) {
 /// What kCount elements will need a little later, `ahead` bytes from here.
 template <std::size_t kCount, Cache kCache = Cache::first, class T>
 BCOS_INLINE void prefetch_ahead(T* stream, std::size_t i, std::size_t ahead) {
-  prefetch<kCount, T, kCache>(reinterpret_cast<std::uintptr_t>(stream + i) + ahead);
+  prefetch<kCount, kCache, T>(reinterpret_cast<std::uintptr_t>(stream + i) + ahead);
 }
 
 /// How a step reaches the elements of its streams: whole vectors,
@@ -130,18 +130,18 @@ class TileMove {
  public:
   explicit BCOS_INLINE TileMove(T keep) : keep_(splat(D(), keep)), ahead_(tuning().ahead) {}
 
-  BCOS_INLINE void operator()(const Streams<T>& tile, const T* minus_update, std::size_t n) const {
+  BCOS_INLINE void operator()(const Streams<T>& s, const T* minus_update, std::size_t n) const {
     constexpr std::size_t L = lanes_of<D>();
     const std::size_t next = n * sizeof(T);
     std::size_t i = 0;
     for (; i + L <= n; i += L) {
-      prefetch_ahead<L>(tile.x, i, ahead_);
-      prefetch_ahead<L, Cache::second>(tile.g, i, next);
-      if (tile.m != nullptr) prefetch_ahead<L, Cache::second>(tile.m, i, next);
-      if (tile.v != nullptr) prefetch_ahead<L, Cache::second>(tile.v, i, next);
-      move(tile.x, minus_update, i, Whole());
+      prefetch_ahead<L>(s.x, i, ahead_);
+      prefetch_ahead<L, Cache::second>(s.g, i, next);
+      if (s.m != nullptr) prefetch_ahead<L, Cache::second>(s.m, i, next);
+      if (s.v != nullptr) prefetch_ahead<L, Cache::second>(s.v, i, next);
+      move(s.x, minus_update, i, Whole());
     }
-    if (i < n) move(tile.x, minus_update, i, FirstAlone<T>{n, T{0}});
+    if (i < n) move(s.x, minus_update, i, FirstAlone<T>{n, T{0}});
   }
 
  private:
@@ -159,11 +159,11 @@ class TileMove {
 
 /// For states that fall on the cache sets of x: a page of them goes on first, with -0 for x and no
 /// decay, which leaves -update in its place; then x takes it. So the two are never wanted at once.
-/// A v may collide with m as well and is copied. walk_tile: a function (coefficients, streams of
+/// A v may collide with m as well and is copied. step_states: a function (coefficients, streams of
 /// the tile with -update for x, x itself, elements).
-template <class T, class Walk>
+template <class T, class StepStates>
 BCOS_INLINE void walk_tiles(const Coefficients<T>& c, const Streams<T>& s, std::size_t n,
-                            const Walk& walk_tile) {
+                            const StepStates& step_states) {
   constexpr std::size_t kTile = kPage / sizeof(T);
   // In their pages where x and the states are in theirs.
   alignas(kPage) T minus_updates[kTile];
@@ -187,7 +187,7 @@ BCOS_INLINE void walk_tiles(const Coefficients<T>& c, const Streams<T>& s, std::
       tile.v = v;
       std::memcpy(v, in_memory.v, count * sizeof(T));
     }
-    walk_tile(without_decay, tile, in_memory.x, count);
+    step_states(without_decay, tile, in_memory.x, count);
     if (s.v != nullptr) std::memcpy(in_memory.v, v, count * sizeof(T));
     move(in_memory, minus_update, count);
   }

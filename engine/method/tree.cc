@@ -2,11 +2,10 @@
 
 #include <toml++/toml.h>
 
-#include <set>
 #include <vector>
 
 #include "engine/error.hpp"
-#include "engine/json_depth.hpp"
+#include "engine/strict_json.hpp"
 
 namespace bcos {
 namespace {
@@ -55,20 +54,9 @@ json from_node(std::string_view function, const toml::node& node) {
 }  // namespace
 
 json tree_from_json(std::string_view function, std::string_view text) {
-  std::vector<std::set<std::string>> open;  // the keys so far of every object we are inside of
-  const auto refuse_twice = [&](int depth, json::parse_event_t event, json& parsed) {
-    check_json_depth(depth, function, "it");
-    if (event == json::parse_event_t::object_start) open.emplace_back();
-    if (event == json::parse_event_t::object_end) open.pop_back();
-    if (event == json::parse_event_t::key &&
-        !open.back().insert(parsed.get_ref<const std::string&>()).second) {
-      throw fail(function, "expected every key once but received {} twice", shown(parsed));
-    }
-    return true;
-  };
   json tree;
   try {
-    tree = json::parse(text, refuse_twice);
+    tree = parse_strict(text, function, "", ErrorCode::invalid_argument);
   } catch (const json::exception& error) {
     throw fail(function, "expected JSON but received something else: {}", error.what());
   }

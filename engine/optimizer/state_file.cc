@@ -7,7 +7,7 @@
 #include "bcos/text.hpp"
 #include "bcos/version.h"
 #include "engine/error.hpp"
-#include "engine/json_depth.hpp"
+#include "engine/strict_json.hpp"
 
 namespace bcos {
 namespace {
@@ -98,12 +98,12 @@ StateFileHeader read_state_header(const safetensors::File& file) {
   }
   StateFileHeader header;
   try {
-    for (const json& method : parse_untrusted(metadata_of(file, "groups"), kWhere, "its groups")) {
+    for (const json& method : parse_strict(metadata_of(file, "groups"), kWhere, " in its groups")) {
       header.groups.push_back(method_from_json(method.dump()));
     }
     std::unordered_set<std::string> names;
     for (const json& entry :
-         parse_untrusted(metadata_of(file, "parameters"), kWhere, "its parameters")) {
+         parse_strict(metadata_of(file, "parameters"), kWhere, " in its parameters")) {
       header.parameters.push_back(read_entry(entry, header.groups.size()));
       if (!names.insert(header.parameters.back().name).second) {
         throw fail(ErrorCode::corrupt, kWhere, "expected each name once but received '{}' twice",
@@ -111,7 +111,7 @@ StateFileHeader read_state_header(const safetensors::File& file) {
       }
     }
     const json skipped =
-        parse_untrusted(metadata_of(file, "skipped_steps"), kWhere, "skipped_steps");
+        parse_strict(metadata_of(file, "skipped_steps"), kWhere, " in skipped_steps");
     header.skipped_steps = whole_number(skipped, "skipped_steps");
   } catch (const json::exception& error) {
     throw fail(ErrorCode::corrupt, kWhere, "expected readable metadata in '{}' but received: {}",

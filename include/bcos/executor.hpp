@@ -23,7 +23,9 @@ struct Executor {
 BCOS_API Executor default_executor();
 BCOS_API int default_threads();
 
-/// Changes the number of threads of the pool (1 or more). Not while it runs.
+inline constexpr int kMostThreads = 1024;
+
+/// Changes the number of threads of the pool, 1 to kMostThreads. Not while it runs.
 BCOS_API void set_default_threads(int threads);
 
 }  // namespace bcos

@@ -19,7 +19,7 @@ struct Goal {
   std::function<Figure(int pairs)> measure;
 };
 
-/// With more unrest than this other work has been in the way, on this machine or beside it.
+/// With more unrest other work has been in the way, on this machine or beside it.
 inline constexpr double kQuiet = 1.1;
 
 std::vector<Goal> speed_goals();

@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "engine/error.hpp"
-#include "engine/json_depth.hpp"
+#include "engine/strict_json.hpp"
 #include "lab/cli/output.hpp"
 
 namespace bcos::lab {
@@ -30,6 +30,16 @@ Error unwritable(const std::string& path) {
               reason());
 }
 
+/// Larger files are a mistake, or have no end.
+constexpr std::size_t kLargestText = std::size_t{1} << 30;
+
+/// What an error quotes may be anything: a terminal gets ASCII.
+std::string printable(std::string_view text) {
+  std::string shown;
+  for (const char c : text) shown += c >= ' ' && c <= '~' ? c : '?';
+  return shown;
+}
+
 }  // namespace
 
 std::string read_text(const std::string& path) {
@@ -44,6 +54,10 @@ std::string read_text(const std::string& path) {
   do {
     count = std::fread(chunk, 1, sizeof(chunk), stream.get());
     text.append(chunk, count);
+    if (text.size() > kLargestText) {
+      throw fail(ErrorCode::io, "read", "expected at most {} bytes but received more from {}",
+                 kLargestText, described(path));
+    }
   } while (count == sizeof(chunk));
   if (std::ferror(stream.get()) != 0) {
     throw fail(ErrorCode::io, "read", "expected a readable file but received {}: {}",
@@ -66,15 +80,11 @@ void write_text(const std::string& path, std::string_view text) {
 }
 
 Json parse_json(const std::string& text, const std::string& path) {
-  const auto limit_depth = [&](int depth, Json::parse_event_t, Json&) {
-    check_json_depth(depth, "read", described(path));
-    return true;
-  };
   try {
-    return Json::parse(text, limit_depth);
+    return parse_strict<Json>(text, "read", " in " + described(path));
   } catch (const Json::exception& error) {
     throw fail(ErrorCode::corrupt, "read", "expected JSON in {} but received: {}", described(path),
-               error.what());
+               printable(error.what()));
   }
 }
 

@@ -89,13 +89,14 @@ CLI::Option* add_real(CLI::App& app, const std::string& name, std::optional<doub
 }
 
 CLI::Option* add_whole(CLI::App& app, const std::string& name, std::optional<std::uint64_t>& out,
-                       const std::string& help, std::uint64_t least) {
-  return add_value(app, name, "N", help, [&app, name, &out, least](const std::string& text) {
+                       const std::string& help, std::uint64_t least, std::uint64_t most) {
+  return add_value(app, name, "N", help, [&app, name, &out, least, most](const std::string& text) {
     out = whole_of(text);
-    if (!out || *out < least) {
-      throw misuse(app.get_name(), "expected {} as a whole number >= {} but received '{}'", name,
-                   least, text);
-    }
+    if (out && *out >= least && *out <= most) return;
+    const bool bounded = most < std::numeric_limits<std::uint64_t>::max();
+    throw misuse(app.get_name(), "expected {} as a whole number {} but received '{}'", name,
+                 bounded ? fmt::format("in {}..{}", least, most) : fmt::format(">= {}", least),
+                 text);
   });
 }
 
@@ -141,10 +142,10 @@ void add_threads(CLI::App& app) {
   add_value(app, "--threads", "N", "threads of the engine (default: BCOS_NUM_THREADS, else all)",
             [&app](const std::string& text) {
               const auto threads = whole_of(text);
-              if (!threads || *threads < 1 ||
-                  *threads > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
+              if (!threads || *threads < 1 || *threads > std::uint64_t{kMostThreads}) {
                 throw misuse(app.get_name(),
-                             "expected --threads as a whole number >= 1 but received '{}'", text);
+                             "expected --threads as a whole number in 1..{} but received '{}'",
+                             kMostThreads, text);
               }
               as_usage([&] { set_default_threads(static_cast<int>(*threads)); });
             });

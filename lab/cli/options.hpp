@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -47,7 +48,8 @@ CLI::Option* add_text(CLI::App& app, const std::string& name, const std::string&
 CLI::Option* add_real(CLI::App& app, const std::string& name, std::optional<double>& out,
                       const std::string& help);
 CLI::Option* add_whole(CLI::App& app, const std::string& name, std::optional<std::uint64_t>& out,
-                       const std::string& help, std::uint64_t least = 0);
+                       const std::string& help, std::uint64_t least = 0,
+                       std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
 
 /// A word of `choices`, which the help lists; another one gives the nearest.
 CLI::Option* add_choice(CLI::App& app, const std::string& name, std::string& out,

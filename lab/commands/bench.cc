@@ -33,6 +33,8 @@ struct Options {
   std::string only;
 };
 
+constexpr std::uint64_t kMostProcesses = 1000;
+
 using Shapes = std::vector<std::vector<std::int64_t>>;
 
 /// One cell of the table of steps.
@@ -172,23 +174,27 @@ void bench_goals(const Options& options) {
                {""},
                {"unrest", Align::right}});
   std::string rows;
-  bool quiet = true;
+  std::size_t restless = 0;
   for (std::size_t i = 0; i < goals.size(); ++i) {
     const Goal& goal = goals[i];
     show_progress(i, goals.size(), goal.what);
     const auto [ratio, unrest] = measured_in_processes(goal, processes, pairs);
-    quiet = quiet && unrest <= kQuiet;
+    if (unrest > kQuiet) ++restless;
     table.add({goal.what, fmt::format("{:.3f}", ratio), fmt::format("{:.2f}", goal.to_reach),
-               ratio <= goal.to_reach ? "reached" : "missed", fmt::format("{:.2f}", unrest)});
+               ratio <= goal.to_reach ? "reached" : "missed", fmt::format("{:.3f}", unrest)});
     const Json row = {
         {"what", goal.what}, {"ratio", ratio}, {"to_reach", goal.to_reach}, {"unrest", unrest}};
     rows += row.dump() + "\n";
   }
   show_progress(goals.size(), goals.size(), "");
   write_out(table.text());
-  print("\nmedian over {} processes of the median of {} pairs, in turn.\n", processes, pairs);
-  print("unrest: the slower over the faster quarter of one and the same step.\n");
-  if (!quiet) print("With more than {:g} the machine was not quiet: measure again.\n", kQuiet);
+  print("\nmedian over {} process{} of the median of {} pairs, in turn.\n", processes,
+        processes == 1 ? "" : "es", pairs);
+  print("unrest: upper over lower quartile of the times that the measured one is compared with.\n");
+  if (restless > 0) {
+    print("In {} of {} rows it is above {:g}: the machine was not quiet, measure again.\n",
+          restless, goals.size(), kQuiet);
+  }
   if (!options.json.empty()) write_text(options.json, rows);
 }
 
@@ -226,14 +232,15 @@ void add_bench(Program& program) {
       [options] { run(*options); });
   add_choice(command, "what", options->what, {"step", "goals"},
              "step: every method, size and layout over its limit; goals: the ratios to keep");
-  add_text(command, "--json", "FILE", options->json, "Also write the rows as JSON lines");
+  add_text(command, "--json", "FILE", options->json, "also write the rows as JSON lines");
   add_text(command, "--methods", "A,B", options->methods,
-           "step: methods to measure (all named ones)");
+           "step: methods to measure (default: all named ones)");
   add_dtype(command, options->given_dtype, "f32, and that of goals");
   add_whole(command, "--processes", options->processes,
-            "goals: processes to take the median of (5)", 1);
-  add_text(command, "--only", "TEXT", options->only, "goals: those with TEXT in their name (all)");
-  command.add_flag("--quick", options->quick, "Fewer methods, sizes and samples");
+            "goals: processes to take the median of (default 5)", 1, kMostProcesses);
+  add_text(command, "--only", "TEXT", options->only,
+           "goals: those with TEXT in their name (default: all)");
+  command.add_flag("--quick", options->quick, "fewer methods, sizes and samples");
 }
 
 }  // namespace bcos::lab

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "engine/error.hpp"
-#include "engine/json_depth.hpp"
+#include "engine/strict_json.hpp"
 #include "lab/data/bpe.hpp"
 #include "lab/data/unicode.hpp"
 
@@ -49,7 +49,7 @@ std::vector<std::string> read_pieces(const std::string& text, const std::string&
   // ids are not dense.
   nlohmann::json json;
   try {
-    json = parse_untrusted(text, kWhere, path);
+    json = parse_strict(text, kWhere, fmt::format(" in {}", path));
   } catch (const nlohmann::json::exception& error) {
     throw fail(ErrorCode::corrupt, kWhere, "expected JSON in '{}' but received: {}", path,
                error.what());

@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/error.hpp"
-#include "engine/json_depth.hpp"
+#include "engine/strict_json.hpp"
 #include "lab/data/unicode.hpp"
 #include "lab/data/vocabulary.hpp"
 
@@ -65,7 +65,7 @@ std::string Vocabulary::to_json() const {
 
 Vocabulary Vocabulary::from_json(std::string_view text) {
   try {
-    const Json json = parse_untrusted(text, kWhere, "a vocabulary");
+    const Json json = parse_strict(text, kWhere, " in a vocabulary");
     const auto& kind = json.at("kind").get_ref<const std::string&>();
     Vocabulary made;
     if (kind == "ascii") {

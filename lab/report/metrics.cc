@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "engine/error.hpp"
-#include "engine/json_depth.hpp"
+#include "engine/strict_json.hpp"
 #include "lab/cli/files.hpp"
 #include "lab/cli/output.hpp"
 
@@ -135,7 +135,7 @@ Metrics parse_metrics(std::string_view text, const std::string& path) {
 
     nlohmann::json object;
     try {
-      object = parse_untrusted(words, kWhere, path);
+      object = parse_strict(words, kWhere, fmt::format(" in {}", path));
     } catch (const nlohmann::json::exception&) {
       if (cut) break;
       throw fail(ErrorCode::corrupt, kWhere,

@@ -136,7 +136,8 @@ TraceCase read_case(const Json& entry, const Json& file) {
 
 std::vector<TraceCase> read_cases(const Json& file) {
   if (!file.is_object() || !file.contains("cases") || !file["cases"].is_array()) {
-    throw fail(kWhere, "expected a JSON object with a list of cases");
+    throw fail(kWhere, "expected a JSON object with a list 'cases' but received {}",
+               file.is_object() ? "one without it" : file.type_name());
   }
   std::vector<TraceCase> cases;
   for (const Json& entry : file["cases"]) cases.push_back(read_case(entry, file));

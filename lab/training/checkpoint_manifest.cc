@@ -7,7 +7,7 @@
 
 #include "bcos/safetensors.hpp"
 #include "engine/error.hpp"
-#include "engine/json_depth.hpp"
+#include "engine/strict_json.hpp"
 
 namespace bcos::lab {
 namespace {
@@ -110,10 +110,7 @@ std::string manifest_text(const Manifest& manifest) {
 Manifest parse_manifest(const std::string& text, const std::string& path) {
   check_seal(text, path);
   try {
-    const Json json = Json::parse(text, [&](int depth, Json::parse_event_t, Json&) {
-      check_json_depth(depth, kFunction, fmt::format("'{}'", path));
-      return true;
-    });
+    const Json json = parse_strict<Json>(text, kFunction, fmt::format(" in '{}'", path));
     if (json.at("format") != kFormat) throw damaged(path, "the manifest of something else");
     const std::uint64_t version = whole_number(json.at("version"));
     if (version > kVersion) {

@@ -31,7 +31,9 @@ runs() {
 install_prefix() {
   rm -rf "$work"
   "$1" --install "$2" --prefix "$work/prefix"
-  library_dir >/dev/null
+  local name
+  name=$(objdump -p "$(library_dir)/libbcos.so" | awk '$1 == "SONAME" { print $2 }')
+  [[ $name == libbcos.so.0 ]] || die "expected the SONAME of the C interface, libbcos.so.0: $name"
   [[ -f $work/prefix/include/bcos/version.h ]] || die "no headers in $work/prefix/include"
   "$work/prefix/bin/bcos" targets >/dev/null || die "the installed command does not run"
   if [[ -x $work/prefix/bin/bcos-torch ]]; then

@@ -133,6 +133,37 @@ class Usage(CommandTest):
         self.refused(2, "a part of a goal's name", "bench", "goals", "--only", "abacus")
         self.refused(2, "did you mean 'adams'?", "bench", "--methods", "adamv")
 
+    def test_bench_writes_a_row_for_every_step_it_measures(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/rows.jsonl"
+            result = run("bench", "--quick", "--methods", "sgd", "--json", path)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            rows = [json.loads(line) for line in open(path)]
+        self.assertRegex(result.stdout, r"\A[^\n]+, \d+ threads, target \w+, [^\n]+\n\nmethod")
+        keys = {"method", "dtype", "layout", "n", "threads", "target", "ns_per_param"}
+        for row in rows:
+            self.assertEqual(set(row), keys | {"bytes_per_param", "over_limit"})
+            self.assertEqual((row["method"], row["bytes_per_param"]), ("sgd", 12))
+            self.assertGreater(row["ns_per_param"], 0)
+        self.assertEqual({row["layout"] for row in rows}, {"array", "10000x1000"})
+        self.assertEqual({row["n"] for row in rows}, {10**k for k in (4, 5, 6, 7)})
+
+    def test_bench_goals_tells_ratio_and_unrest(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/rows.jsonl"
+            goal = "rows of 1024 over coordinates, 1e7, 1 thread"
+            result = run("bench", "goals", "--quick", "--only", goal, "--json", path)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            (row,) = [json.loads(line) for line in open(path)]
+        self.assertEqual(row["what"], goal)
+        self.assertGreater(row["ratio"], 0)
+        self.assertGreaterEqual(row["unrest"], 1)
+        self.assertIn("median over 1 process of", result.stdout)
+
+    def test_numbers_out_of_range_are_told_the_range(self) -> None:
+        self.refused(2, "in 1..1000 but", "bench", "goals", "--processes", "4294967297")
+        self.refused(2, "in 1..1024 but", "check", "--threads", "99999999999")
+
     def test_a_benchmark_that_cannot_write_its_rows_does_not_begin(self) -> None:
         for what in ("step", "goals"):
             self.refused(1, "/no/such/folder/rows", "bench", what, "--json", "/no/such/folder/rows")

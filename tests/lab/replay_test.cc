@@ -76,6 +76,17 @@ TEST(ParseJson, SaysWhereTheTextIsFrom) {
   EXPECT_TRUE(broken.starts_with("[read] expected JSON in 'a.json' but received:")) << broken;
 }
 
+TEST(ParseJson, RefusesWhatReadersWouldReadDifferently) {
+  EXPECT_EQ(
+      error_of([] { parse_json(R"({"a": {"beta": 0.9}, "b": {"beta": 1, "beta": 2}})", "f"); }),
+      "[read] expected every key once in 'f' but received \"beta\" twice");
+}
+
+TEST(ParseJson, ShowsNoBytesThatATerminalWouldObey) {
+  const std::string broken = error_of([] { parse_json("\"\x1b[2J\xff\"", "a.json"); });
+  EXPECT_TRUE(std::ranges::all_of(broken, [](char c) { return c >= ' ' && c <= '~'; })) << broken;
+}
+
 TEST(ParseJson, RefusesNestingThatWouldExhaustTheStack) {
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
   EXPECT_EQ(error_of([&] { parse_json(deep, "-"); }),

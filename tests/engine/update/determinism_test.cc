@@ -71,7 +71,7 @@ TEST(Bits, DoNotDependOnThreadsOrOrder) {
   for (const StepOptions& options : kLimits) {
     for (const Method& method : methods_with_blocks()) {
       const auto alone = after_steps<float>(method, kShape, {.executor = {.threads = 1}}, options);
-      for (const int threads : {2, 7, 8}) {
+      for (int threads = 2; threads <= 8; ++threads) {
         ShuffledThreads shuffled{threads, static_cast<std::uint64_t>(threads)};
         const PlanOptions plan{.executor = {&ShuffledThreads::run, &shuffled, threads}};
         EXPECT_TRUE(same_bits(alone, after_steps<float>(method, kShape, plan, options)))

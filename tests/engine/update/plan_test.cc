@@ -6,6 +6,8 @@
 #include <new>
 
 #include "bcos/methods.hpp"
+#include "bcos/optimizer.hpp"
+#include "bcos/text.hpp"
 #include "tests/engine/bits.hpp"
 #include "tests/engine/expect_error.hpp"
 #include "tests/engine/random_numbers.hpp"
@@ -16,7 +18,7 @@
 #endif
 
 namespace {
-thread_local bool counting = false;
+std::atomic<bool> counting{false};  // in all threads
 std::atomic<std::size_t> allocated{0};
 }  // namespace
 
@@ -38,6 +40,20 @@ __attribute__((noinline)) void* operator new(std::size_t size) {
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
+__attribute__((noinline)) void* operator new(std::size_t size, std::align_val_t alignment) {
+  if (counting) allocated += size;
+  const auto unit = static_cast<std::size_t>(alignment);
+  void* memory = std::aligned_alloc(unit, (size + unit - 1) / unit * unit);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+__attribute__((noinline)) void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+__attribute__((noinline)) void operator delete(void* memory, std::size_t,
+                                               std::align_val_t) noexcept {
+  std::free(memory);
+}
 __attribute__((noinline)) void operator delete(void* memory) noexcept { std::free(memory); }
 __attribute__((noinline)) void operator delete(void* memory, std::size_t) noexcept {
   std::free(memory);
@@ -46,6 +62,16 @@ __attribute__((noinline)) void operator delete(void* memory, std::size_t) noexce
 
 namespace bcos::testing {
 namespace {
+
+/// What some more steps allocate, in all threads.
+template <class Step>
+std::size_t bytes_of_steps(const Step& step) {
+  allocated = 0;
+  counting = true;
+  for (int t = 0; t < 5; ++t) step();
+  counting = false;
+  return allocated;
+}
 
 TEST(APlan, AllocatesNothingAfterTheFirstStep) {
   Method rows = bcosw_c;
@@ -71,11 +97,52 @@ TEST(APlan, AllocatesNothingAfterTheFirstStep) {
   const std::vector<double> alphas(groups.size(), 0.01);
   const StepOptions options{.max_norm = 1.0, .guard = Guard::skip};
   plan.update(gradients, alphas, steps, options);
-  allocated = 0;
-  counting = true;
-  for (int t = 0; t < 5; ++t) plan.update(gradients, alphas, steps, options);
-  counting = false;
-  EXPECT_EQ(allocated, 0U);
+  EXPECT_EQ(bytes_of_steps([&] { plan.update(gradients, alphas, steps, options); }), 0U);
+}
+
+template <class T>
+void allocates_nothing(const Method& method, bool transposed) {
+  const std::vector<std::int64_t> shape = {96, 80};
+  const std::int64_t apart[] = {1, 96};
+  Stepper<T> stepper(method, std::vector<T>(96 * 80, T(0.5)), shape);
+  const std::vector<T> g(96 * 80, T(0.25));
+  const Parameter parameter = stepper.view();
+  Plan plan({&method, 1}, {&parameter, 1});
+  Gradient gradient{.data = g.data()};
+  if (transposed) gradient.strides = apart;
+  std::uint64_t steps = 0;
+  const double alpha = 0.01;
+  const auto step = [&] { plan.update({&gradient, 1}, {&alpha, 1}, {&steps, 1}); };
+  step();
+  EXPECT_EQ(bytes_of_steps(step), 0U) << to_json(method) << (transposed ? ", transposed" : "");
+}
+
+TEST(APlan, AllocatesNothingWhateverTheBlocks) {
+  IndexLists lists(3);
+  for (std::uint64_t i = 0; i < 96 * 80; ++i) lists[i % 3].push_back(i);
+  for (const Blocks& blocks :
+       {Blocks::of(Layout::coordinate), Blocks::of(Layout::tensor), Blocks::of(Layout::row),
+        Blocks::of(Layout::column), Blocks::of_heads(4), Blocks::of_lists(lists)}) {
+    for (Method method : {bcosw_c, bcosw_m, adamw}) {
+      method.blocks = blocks;
+      for (const bool transposed : {false, true}) {
+        allocates_nothing<float>(method, transposed);
+        allocates_nothing<double>(method, transposed);
+      }
+    }
+  }
+}
+
+TEST(AnOptimizer, AllocatesNothingAfterTheFirstStep) {
+  std::vector<float> x(1000, 1);
+  const std::vector<float> g(1000, 0.1F);
+  Optimizer optimizer(bcosw_c);
+  const auto id = optimizer.add("x", x, {10, 100});
+  const ParameterGradient gradients[] = {{id, g}};
+  const double alpha = 0.1;
+  const auto step = [&] { optimizer.step(alpha, std::span(gradients)); };
+  step();
+  EXPECT_EQ(bytes_of_steps(step), 0U);
 }
 
 TEST(APlan, TakesNewNumbersButNoNewMethod) {

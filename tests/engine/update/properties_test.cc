@@ -191,6 +191,22 @@ TEST(TwoEstimators, KeepUBelowTheRootOfV) {
   }
 }
 
+TEST(TwoEstimators, KeepUOfABlockBelowTheRootOfItsV) {
+  Method method = bcosw_m;
+  method.rule = StepRule::two_est;
+  method.blocks = Blocks::of(Layout::tensor);
+  for (const Start start : {Start::first, Start::zero, Start::zero_corrected}) {
+    method.start = start;
+    Stepper<double> stepper(method, Random(12).numbers<double>(kN));
+    for (const auto& g : gradients_of<double>(13, 40, kN)) {
+      stepper.step(g, 0.01);
+      double square = 0;
+      for (const double u : stepper.u()) square += u * u;
+      EXPECT_LE(square, stepper.v()[0] * (1 + 1e-12));
+    }
+  }
+}
+
 TEST(AConstantGradient, GivesSignStepsForEver) {
   const auto g = Random(14).numbers<double>(kN);
   for (Method method : adaptive_methods()) {
@@ -203,6 +219,26 @@ TEST(AConstantGradient, GivesSignStepsForEver) {
       stepper.step(g, 1);
       for (std::size_t i = 0; i < kN; ++i) {
         EXPECT_NEAR(stepper.moved()[i], g[i] > 0 ? 1 : -1, 1e-13) << to_json(method);
+      }
+    }
+  }
+}
+
+TEST(AConstantGradient, MovesBlocksAlongItsUnitVector) {
+  const auto g = Random(14).numbers<double>(kN);
+  double square = 0;
+  for (const double value : g) square += value * value;
+  for (Method method : adaptive_methods()) {
+    method = without_eps(method);
+    method.start = Start::first;
+    method.lambda = 0;
+    method.blocks = Blocks::of(Layout::tensor);
+    Stepper<double> stepper(method, std::vector<double>(kN, 0));
+    stepper.tap();
+    for (int t = 0; t < 60; ++t) {
+      stepper.step(g, 1);
+      for (std::size_t i = 0; i < kN; ++i) {
+        EXPECT_NEAR(stepper.moved()[i], g[i] / std::sqrt(square), 1e-13) << to_json(method);
       }
     }
   }

@@ -65,7 +65,7 @@ TEST(RandomMethods, AgreeWithTheOracleInFloat64) {
 TEST(RandomMethods, AgreeWithTheOracleInFloat32) {
   EXPECT_TRUE(rc::check("float32", [] {
     const Method method = *random_method();
-    agrees_with_the_oracle<float>(method, *rc::gen::arbitrary<std::uint64_t>(), 2e-2);
+    agrees_with_the_oracle<float>(method, *rc::gen::arbitrary<std::uint64_t>(), 2e-5);
   }));
 }
 
