@@ -128,6 +128,11 @@ void BCOS::Impl::collect() {
         // Autograd leaves conjugation and negation of real parts to whoever reads.
         gradient = gradient.resolve_conj().resolve_neg();
       }
+      // What never had a gradient has no state either.
+      if (!gradient.defined() && owner_.state_.count(p.unsafeGetTensorImpl()) == 0) {
+        entries_.push_back({p, gradient, nullptr, k, options.maximize(), false});
+        continue;
+      }
       BCOSParamState& state = state_of(p, methods_[k]);
       check_type(p, state.m());
       check_type(p, state.v());
@@ -148,7 +153,10 @@ void BCOS::Impl::step() {
   report_ = {};
   double factor = 1;
   try {
-    if (!std::ranges::all_of(entries_, &Entry::in_engine)) {
+    const auto seen = [](const Entry& entry) {
+      return entry.in_engine || !entry.gradient.defined();
+    };
+    if (!std::ranges::all_of(entries_, seen)) {
       // Nobody sees all gradients, so the limits are found here.
       factor = limits(options);
       if (report_.skipped) return;

@@ -15,12 +15,15 @@ from ._optimizer import BCOS
 MOMENTA = ("exp_avg", "momentum_buffer", "m")
 #: A quarter of the learning rate: BCOS-c takes steps of size alpha, Adam's are about a quarter.
 ADAM_RATIO = 0.25
+#: What does not depend on the mode.
+KEPT_OF_BCOS = ("decoupled", "blocks", "block_gain", "maximize", "foreach", "fused")
+KEPT_OF_BCOS += ("capturable", "max_norm", "guard")
 
 
 def convert(optimizer: Optimizer, lr: float | None = None, **options: Any) -> BCOS:
     """A BCOS (mode c) that goes on where ``optimizer`` is, with its momentum.
 
-    For torch's AdamW, Adam, NAdam, RAdam, SGD with momentum, and optimizers like Lion. Groups,
+    For torch's AdamW, Adam, NAdam, RAdam, Muon, SGD with momentum, and optimizers like Lion. Groups,
     their weight decay and their first beta are kept; options given here, those of :class:`BCOS`,
     win over them. ``lr``: default a quarter of each group's for the Adam family; to be given for
     all others, whose steps are not comparable. Decoupled decay is multiplied by the learning rate:
@@ -71,9 +74,11 @@ def _converted_group(
     if "weight_decay" in group:
         new["weight_decay"] = group["weight_decay"]
         new["decoupled"] = _is_decoupled(optimizer, group)
-    beta = group["betas"][0] if "betas" in group else group.get("momentum")
-    if beta and not {"beta", "betas"} & given.keys():
+    beta = group["betas"][0] if "betas" in group else group.get("momentum") or None
+    if beta is not None and not {"beta", "betas"} & given.keys():
         new["beta"] = float(beta)
+    if isinstance(optimizer, BCOS):
+        new.update({name: group[name] for name in KEPT_OF_BCOS})
     new["maximize"] = bool(group.get("maximize", False))
     kept = {name: value for name, value in new.items() if name not in given}
     return {**kept, "params": params}
@@ -98,6 +103,10 @@ def _momentum_of(optimizer: Optimizer, group: dict[str, Any], p: Tensor) -> Tens
             )
         return None
     if momentum is state.get("momentum_buffer"):
+        if isinstance(optimizer, torch.optim.RMSprop):
+            raise ValueError("RMSprop's momentum is of steps, not of gradients: nothing to keep")
+        if type(optimizer).__name__ == "Muon":
+            return momentum  # an average already
         dampening = group.get("dampening", 0)
         if dampening == 1:
             raise ValueError("SGD with dampening=1 keeps no average of gradients to go on from")

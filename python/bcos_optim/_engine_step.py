@@ -40,6 +40,10 @@ class _Gradients:
 class EngineStep:
     """A plan for a fixed list of parameters; ``fits`` says whether it still describes them."""
 
+    #: All parameters of the optimizer, if those outside the plan never had a gradient.
+    everyone: list[Tensor] | None = None
+    idle: Sequence[Tensor] = ()  #: those outside
+
     def __init__(
         self,
         groups: Sequence[dict[str, Any]],
@@ -94,19 +98,23 @@ class EngineStep:
     def fits(
         self,
         groups: Sequence[dict[str, Any]],
-        params: list[Tensor],
         state: dict[Tensor, Any],
         limits: _Limits,
     ) -> bool:
-        """Whether groups, parameters and states still are what the plan was made for."""
+        """Whether groups and states of its parameters still are what the plan was made for."""
         return (
             (*limits, torch.get_num_threads()) == self._limits
             and same_items(list(groups), self._groups)
-            and same_items(params, self._params)
             and signature_of(groups) == self._signature
             and self._has_states(state)
             and self._unmoved()
         )
+
+    def serves(self, everyone: list[Tensor]) -> bool:
+        """Whether this plan alone is the step of an optimizer with these parameters."""
+        if self.everyone is None or not same_items(everyone, self.everyone):
+            return False
+        return all(p.grad is None for p in self.idle)
 
     def _make_surveyor(self, *, hold: bool) -> Surveyor | None:
         """For lists of the plainest kind."""
@@ -147,6 +155,9 @@ class EngineStep:
         return same_contents(self._states, self._contents) or all(
             same_entries(having, name, known) for name, having, known in self._kept
         )
+
+    def is_of(self, params: list[Tensor]) -> bool:
+        return same_items(params, self._params)
 
     def run(self, grad_scale: float) -> _native.Report | None:
         """None if something turns out to have moved: make another plan."""

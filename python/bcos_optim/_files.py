@@ -52,6 +52,8 @@ def _read(optimizer: BCOS, path: str | os.PathLike[str], function: str) -> None:
             ours = str(error).replace("convert()", "bcos_optim.load_momentum()")
             raise ValueError(ours) from None
         for entry in mirror.entries:
+            if entry.steps() == 0 and not optimizer.state.get(entry.param):
+                continue  # never stepped, here or there
             state = optimizer._state_of(entry.param, entry.group)
             for name, memory in entry.memory().items():
                 state[name] = state_copy(memory, name).reshape(state[name].shape)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ._blocks import block_count
 from ._methods import betas_of, method_of, normalise_group
-from ._tensors import plain_shape, working_dtype
+from ._tensors import is_dtensor, plain_shape, working_dtype
 
 if TYPE_CHECKING:
     from ._optimizer import BCOS
@@ -19,6 +19,11 @@ METHOD_OPTIONS = ("mode", "simple", "blocks", "start", "coupled_start")
 
 def checked_state_dict(optimizer: BCOS, given: dict[str, Any]) -> dict[str, Any]:
     """The dict as torch's loader wants it; raises if it does not belong to the optimizer."""
+    if not {"state", "param_groups"} <= given.keys():
+        raise ValueError(
+            "loaded state dict is not one of an optimizer: expected 'state' and 'param_groups', "
+            f"received {', '.join(map(repr, given)) or 'nothing'}"
+        )
     groups = [dict(group) for group in given["param_groups"]]
     mine = optimizer.param_groups
     if len(groups) != len(mine):
@@ -26,7 +31,8 @@ def checked_state_dict(optimizer: BCOS, given: dict[str, Any]) -> dict[str, Any]
             "loaded state dict has a different number of parameter groups: expected "
             f"{len(mine)}, received {len(groups)}"
         )
-    state = {index: dict(values) for index, values in given["state"].items()}
+    # An empty entry is made by whoever looks at a state that is not there.
+    state = {index: dict(values) for index, values in given["state"].items() if values}
     loaded = {**given, "state": state, "param_groups": groups}
     for saved, own in zip(groups, mine, strict=True):
         if "mode" not in saved:
@@ -112,7 +118,9 @@ def _check_state(state: dict[str, Any], saved: dict[str, Any], p: Tensor, name: 
             continue
         shape = p.shape
         if key == "v" and method.blocks != "coordinate":
-            shape = torch.Size((block_count(method, plain_shape(p)),))
+            # Shards of v say how many blocks there are in all.
+            whole = p.shape if is_dtensor(state[key]) else plain_shape(p)
+            shape = torch.Size((block_count(method, whole),))
         if tuple(state[key].shape) != tuple(shape):
             raise ValueError(
                 f"loaded state of parameter {name}: expected {key!r} of shape {tuple(shape)}, "

@@ -199,7 +199,8 @@ def threads() -> int:
 
 
 def set_threads(count: int) -> None:
-    """Sets the size of the engine's pool, for the whole process; results do not depend on it."""
+    """Sets the size of the engine's pool, for the whole process; results do not depend on it. A
+    step takes as many of them as ``torch.get_num_threads()`` says, at most."""
     lib = library()
     if lib is not None:
         check(lib, lib.bcos_set_threads(count))

@@ -68,7 +68,8 @@ class BCOS(Stepping):
         foreach, fused: which implementation. Default: the native engine (``fused``) for CPU
             tensors, torch's foreach operations for all others. Both False: a plain loop.
         capturable, differentiable: as in torch's own optimizers.
-        max_norm: clip the norm over all gradients of a step; gradients are not written to.
+        max_norm: clip the norm over all gradients of a step; gradients are not written to. (Under
+            ZeroRedundancyOptimizer every rank sees its own share alone: clip before the step.)
         guard: what a NaN or infinite gradient does: ``"propagate"`` (nobody looks), ``"skip"``
             (the step changes nothing) or ``"raise"``.
 
@@ -241,10 +242,14 @@ def optimizer(name: str, params: Iterable[Any], lr: float | Tensor = 5e-4, **opt
     """A named method (``bcos methods`` lists them), for instance ``"bcosw_c"`` or
     ``"bcosw_c@paper"``. Options are those of :class:`BCOS` and win over the method's own.
     """
-    own = options_of(name)
-    if {"beta", "betas"} & options.keys():
-        _check_beta_is_read(options.get("mode", own["mode"]))
-    return BCOS(params, lr, **{**own, **translated(options)})
+    own, given = options_of(name), translated(options)
+    if {"beta", "betas"} & given.keys():
+        _check_beta_is_read(given.get("mode", own["mode"]))
+    if "betas" in given and "beta_v" in own:
+        first, *rest = given["betas"]
+        given["betas"] = (first, *(rest or [own.pop("beta_v")]))
+        own.pop("beta_v", None)
+    return BCOS(params, lr, **{**own, **given})
 
 
 def reference(

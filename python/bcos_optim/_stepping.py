@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -23,6 +24,7 @@ from ._tensors import (
     check_gradient,
     is_dtensor,
     is_fake,
+    placed_as_blocks,
     placed_like,
     plain_shape,
     state_like,
@@ -37,6 +39,7 @@ class Stepping(Optimizer):
     """The step of BCOS, on groups whose options are complete."""
 
     last_report: Report | None
+    _limited: Report | None = None  #: norm and clipping, where the engine cannot see all gradients
     _engine_steps: dict[bool, EngineStep]
 
     def _names(self, group: dict[str, Any]) -> list[str]:
@@ -99,10 +102,19 @@ class Stepping(Optimizer):
         """Sorts the parameters by who steps them."""
         limits = self._limits()
         self._check_all()
-        engine = [[p for p in g["params"] if self._engine_takes(p, g)] for g in self.param_groups]
+        # Parameters that never had a gradient have no state either.
+        active = [
+            [p for p in g["params"] if p.grad is not None or "step" in self.state.get(p, {})]
+            for g in self.param_groups
+        ]
+        engine = [
+            [p for p in some if self._engine_takes(p, g)]
+            for g, some in zip(self.param_groups, active, strict=True)
+        ]
         signs = {g["maximize"] for g, mine in zip(self.param_groups, engine, strict=True) if mine}
-        whole = sum(map(len, engine)) == sum(len(g["params"]) for g in self.param_groups)
+        whole = sum(map(len, engine)) == sum(map(len, active))
         factor = 1.0 / grad_scale
+        self._limited = None
         if not whole or len(signs) > 1:
             # Nobody sees all gradients, so the limits are found here.
             found = self._factor(grad_scale, limits)
@@ -120,6 +132,8 @@ class Stepping(Optimizer):
             ]
             if any(lists):
                 self._step_in_engine(lists, -grad_scale if sign else grad_scale, limits)
+        if whole and len(signs) == 1:
+            self._let_repeat(self._engine_steps[signs.pop()], active)
         for group, mine in zip(self.param_groups, engine, strict=True):
             taken = set(map(id, mine))
             self._step_in_torch(group, [id(p) not in taken for p in group["params"]], factor)
@@ -149,13 +163,20 @@ class Stepping(Optimizer):
         params = (
             groups[0]["params"] if len(groups) == 1 else [p for g in groups for p in g["params"]]
         )
-        if step is None or not step.fits(groups, params, self.state, self._limits()):
+        if step is None or not step.serves(params):
+            return False
+        if not step.fits(groups, self.state, self._limits()):
             return False
         report = step.run(-grad_scale if uphill else grad_scale)
         if report is None:
             return False
         self.last_report = report
         return True
+
+    def _let_repeat(self, step: EngineStep, active: list[list[Tensor]]) -> None:
+        taken = {id(p) for some in active for p in some}
+        step.everyone = [p for group in self.param_groups for p in group["params"]]
+        step.idle = [p for p in step.everyone if id(p) not in taken]
 
     def _step_in_engine(
         self, lists: list[list[Tensor]], grad_scale: float, limits: tuple[str, float | None]
@@ -164,13 +185,17 @@ class Stepping(Optimizer):
         uphill = grad_scale < 0
         step = self._engine_steps.get(uphill)
         params = [p for mine in lists for p in mine]
-        fits = step is not None and step.fits(self.param_groups, params, self.state, limits)
-        report = step.run(grad_scale) if step is not None and fits else None
+        report = None
+        if step is not None and step.is_of(params):
+            if step.fits(self.param_groups, self.state, limits):
+                report = step.run(grad_scale)
         if report is None:
             step = self._engine_steps[uphill] = self._plan_for(lists, params, limits)
             report = step.run(grad_scale)
         if report is None:
             raise RuntimeError("parameters were moved by another thread during a step")
+        if self._limited is not None:  # the engine has not seen all gradients
+            report = replace(report, norm=self._limited.norm, clipped=self._limited.clipped)
         self.last_report = report
 
     def _plan_for(
@@ -304,7 +329,8 @@ class Stepping(Optimizer):
                 else:
                     count = block_count(method, plain_shape(p))
                     real = working_dtype(p.dtype).to_real()
-                    state["v"] = torch.zeros(count, dtype=real, device=p.device)
+                    v = torch.zeros(count, dtype=real, device=p.device)
+                    state["v"] = placed_as_blocks(v, p)
         return state
 
     @staticmethod
@@ -329,20 +355,23 @@ class Stepping(Optimizer):
         guard, max_norm = limits
         if guard == "propagate" and max_norm is None:
             return 1.0 / grad_scale
-        grads = [p.grad for g in self.param_groups for p in g["params"] if p.grad is not None]
+        every = [p.grad for g in self.param_groups for p in g["params"]]
+        grads = [g for g in every if g is not None and not g.is_meta]  # meta: no numbers to look at
         norm = gradient_norm(grads) / grad_scale
         skipped = not math.isfinite(norm) and guard != "propagate"
-        self.last_report = Report(norm, False, skipped, False, 0, 0)
+        share = clipping(norm, max_norm)
+        self._limited = Report(norm, share < 1 and not skipped, skipped, False, 0, 0)
+        self.last_report = self._limited
         if skipped and guard == "raise":
             raise FloatingPointError(
                 "expected finite gradients but received NaN or infinity: nothing was changed"
             )
-        return None if skipped else clipping(norm, max_norm) / grad_scale
+        return None if skipped else share / grad_scale
 
     def _rounded(self, x: Tensor, wanted: Tensor, steps: int) -> None:
         """Warns once when most updates of a 16-bit parameter are lost in rounding. Looks at steps
         1, 2, 4, 8, ..."""
-        if getattr(self, "_warned_of_rounding", False) or steps & (steps - 1):
+        if getattr(self, "_warned_of_rounding", False) or steps & (steps - 1) or x.is_meta:
             return
         moving = wanted != x.to(wanted.dtype)
         lost = moving & (wanted.to(x.dtype) == x)

@@ -12,7 +12,7 @@ from torch.nn import Parameter
 from . import _native
 
 try:
-    from torch.distributed.tensor import DTensor
+    from torch.distributed.tensor import DTensor, Shard
 except ImportError:  # torch without distributed
     DTensor = None
 
@@ -97,6 +97,19 @@ def check_uncut(param: Tensor, blocks: Any, name: str) -> None:
             f"Invalid blocks: {blocks!r} of parameter {name} would be cut by its placement "
             f"{tuple(param.placements)}; use blocks='coordinate' or shard another dimension"
         )
+
+
+def placed_as_blocks(v: Tensor, param: Tensor) -> Tensor:
+    """One number a block of what lies here, as a shard of the numbers of all blocks: a checkpoint
+    must not take it for the same on every rank."""
+    if not is_dtensor(param) or not any(p.is_shard() for p in param.placements):
+        return v
+    sharded = next(p.dim for p in param.placements if p.is_shard())
+    placements = [Shard(0) if p.is_shard() else p for p in param.placements]
+    shape = (param.shape[sharded],)  # rows or columns: see check_uncut
+    return DTensor.from_local(
+        v, param.device_mesh, placements, run_check=False, shape=shape, stride=(1,)
+    )
 
 
 def wide_dtype(device: torch.device) -> torch.dtype:

@@ -15,6 +15,11 @@ from ._methods import Method
 from ._tensors import plain, working_dtype
 
 
+def _read(tensor: Tensor) -> Tensor:
+    """For autograd, a copy: the tensor itself is written to by this step and the next."""
+    return tensor.clone() if torch.is_grad_enabled() else tensor
+
+
 @dataclass
 class Entry:
     """A parameter with everything that its step reads and writes."""
@@ -88,10 +93,10 @@ class TorchStep:
             self.method,
             self._numbers(entry, dtype),
             blocks,
-            x.to(dtype),
+            _read(x).to(dtype),
             raw,
-            None if entry.m is None else plain(entry.m),
-            None if entry.v is None else plain(entry.v),
+            None if entry.m is None else _read(plain(entry.m)),
+            None if entry.v is None else _read(plain(entry.v)),
         )
         self._store(entry, x, after.x, after.m, after.v)
 

@@ -154,6 +154,12 @@ TEST(LibTorchBCOS, SkipsParametersWithoutGradient) {
   optimizer.step();
   EXPECT_TRUE(torch::equal(params[1], before));
   EXPECT_EQ(optimizer.last_report().missing, 3U);
+  EXPECT_EQ(optimizer.state().size(), 1U) << "what has no gradient needs no state";
+  params[1].mutable_grad() = torch::ones_like(params[1]);
+  optimizer.step();
+  EXPECT_FALSE(torch::equal(params[1], before));
+  EXPECT_EQ(optimizer.last_report().missing, 2U);
+  EXPECT_EQ(optimizer.state().size(), 2U);
 }
 
 TEST(LibTorchBCOS, StepsStridedAndSixteenBitAndComplexParameters) {

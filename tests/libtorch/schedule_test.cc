@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <torch/optim/schedulers/step_lr.h>
 
 #include "bcos/libtorch.h"
 
@@ -35,6 +36,20 @@ TEST(ScheduleLR, FollowsTheEnginesCurveFromTheFirstStep) {
       scheduled.optimizer.step();
       scheduler.step();
     }
+  }
+}
+
+TEST(LibTorchsOwnSchedules, SetTheLearningRatesOfBCOS) {
+  Scheduled scheduled;
+  const double before = scheduled.lr(0);
+  const double other = scheduled.lr(1);
+  torch::optim::StepLR scheduler(scheduled.optimizer, /*step_size=*/2, /*gamma=*/0.5);
+  for (int t = 0; t < 5; ++t) {
+    const double factor = t < 3 ? 1 : t < 5 ? 0.5 : 0.25;  // LibTorch counts from 0
+    EXPECT_NEAR(scheduled.lr(0), before * factor, 1e-15) << t;
+    EXPECT_NEAR(scheduled.lr(1), other * factor, 1e-15) << t;
+    scheduled.optimizer.step();
+    scheduler.step();
   }
 }
 

@@ -101,7 +101,8 @@ def ddp(rank: int) -> None:
 
 def fsdp(rank: int) -> None:
     mesh = init_device_mesh("cpu", (RANKS,))
-    for options in ({}, {"mode": "m"}, {"blocks": "row"}, {"max_norm": 0.1}, {"fused": False}):
+    by_rows = ({"blocks": "row"}, {"blocks": "row", "mode": "m"})
+    for options in ({}, {"mode": "m"}, *by_rows, {"max_norm": 0.1}, {"fused": False}):
         model = make_model()
         for layer in model:
             fully_shard(layer, mesh=mesh)
@@ -162,7 +163,7 @@ def cut_blocks(rank: int) -> None:
             BCOS([p], blocks=blocks)
 
 
-def resumed(rank: int, folder: str) -> None:
+def resumed(rank: int, folder: str, options: dict[str, Any]) -> None:
     from torch.distributed import checkpoint as dcp
     from torch.distributed.checkpoint.state_dict import get_state_dict, set_state_dict
 
@@ -171,7 +172,7 @@ def resumed(rank: int, folder: str) -> None:
     def make() -> tuple[nn.Module, BCOS]:
         model = make_model()
         fully_shard(model, mesh=mesh)
-        return model, BCOS(model.parameters(), lr=0.01, mode="m")
+        return model, BCOS(model.parameters(), lr=0.01, **options)
 
     model, optimizer = make()
     train(model, optimizer, rank, RANKS, 2)
@@ -198,8 +199,15 @@ def test_two_ranks_equal_one(work: Callable[..., None]) -> None:
     on_two_ranks(work)
 
 
-def test_a_distributed_checkpoint_resumes_to_the_bit(tmp_path: Path) -> None:
-    on_two_ranks(resumed, str(tmp_path))
+@pytest.mark.parametrize(
+    "options",
+    [{"mode": "m"}, {"mode": "m", "blocks": "row"}, {"mode": "g", "blocks": "row"}],
+    ids=str,
+)
+def test_a_distributed_checkpoint_resumes_to_the_bit(
+    tmp_path: Path, options: dict[str, Any]
+) -> None:
+    on_two_ranks(resumed, str(tmp_path), options)
 
 
 def test_models_are_the_same_on_every_rank() -> None:

@@ -64,8 +64,10 @@ def test_an_empty_parameter_does_not_count_steps_that_only_make_state() -> None:
     empty, full = nn.Parameter(torch.zeros(0)), nn.Parameter(torch.zeros(3))
     optimizer = BCOS([empty, full], lr=0.0)
     full.grad = torch.ones(3)
+    empty.grad = torch.zeros(0)
     for _ in range(2):
         optimizer.step()
+        empty.grad = None
     assert optimizer.state[empty]["step"].item() == 0
 
 
@@ -341,3 +343,158 @@ def test_small_lists_are_looked_at_and_stepped_in_one_call(size: int, late: bool
     assert optimizer._engine_steps[False] is not step
     assert all((p < before).all() for p, before in zip(params, kept, strict=True))
     assert len({float(p.detach()[0]) for p in params}) == 1
+
+
+def test_parameters_that_never_had_a_gradient_have_no_state() -> None:
+    frozen = nn.Parameter(torch.zeros(1000), requires_grad=False)
+    used, later = nn.Parameter(torch.zeros(3)), nn.Parameter(torch.zeros(4))
+    optimizer = BCOS([frozen, used, later])
+    used.grad = torch.ones(3)
+    for _ in range(2):
+        optimizer.step()
+    assert list(optimizer.state) == [used]
+    later.grad = torch.ones(4)
+    optimizer.step()
+    assert list(optimizer.state) == [used, later]
+    assert (later != 0).all()
+    assert [optimizer.state[p]["step"].item() for p in (used, later)] == [3, 1]
+
+
+@pytest.mark.parametrize("mode", ["c", "m", "g", "adam", "sgd_momentum"])
+def test_several_steps_are_differentiated(mode: str) -> None:
+    def end(rate: float | torch.Tensor) -> torch.Tensor:
+        p = torch.tensor([1.0, -2.0], dtype=torch.float64, requires_grad=True).clone()
+        if not isinstance(rate, torch.Tensor):
+            p = p.detach()
+        optimizer = BCOS([p], lr=rate, mode=mode, differentiable=isinstance(rate, torch.Tensor))
+        for t in range(3):
+            p.grad = torch.tensor([0.5 - t, 1.0 + t], dtype=torch.float64)
+            optimizer.step()
+        return p.sum()
+
+    rate = torch.tensor(0.1, dtype=torch.float64, requires_grad=True)
+    end(rate).backward()
+    slope = (end(0.1 + 1e-6) - end(0.1 - 1e-6)) / 2e-6
+    assert rate.grad is not None
+    assert rate.grad.item() == pytest.approx(slope.item(), rel=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("limits", [{}, {"guard": "skip"}, {"max_norm": 1.0}], ids=str)
+def test_meta_parameters_of_every_type_are_stepped(
+    dtype: torch.dtype, limits: dict[str, Any]
+) -> None:
+    p = nn.Parameter(torch.zeros(3, dtype=dtype, device="meta"))
+    p.grad = torch.zeros_like(p)
+    optimizer = BCOS([p], **limits)
+    optimizer.step()
+    assert optimizer.state[p]["m"].is_meta
+
+
+@pytest.mark.parametrize(
+    ("name", "betas", "expected"),
+    [
+        ("adamw", (0.8, 0.95), (0.8, 0.95)),
+        ("adamw@paper", (0.8,), (0.8, 0.99)),
+        ("adams", (0.8, 0.9), (0.8, 0.9)),
+        ("bcosw_c", (0.8,), (0.8,)),
+    ],
+)
+def test_named_methods_take_betas(
+    name: str, betas: tuple[float, ...], expected: tuple[float, ...]
+) -> None:
+    optimizer = bcos_optim.optimizer(name, [nn.Parameter(torch.zeros(1))], betas=betas)
+    assert optimizer.param_groups[0]["betas"] == expected
+
+
+@pytest.mark.parametrize("kinds", [["float32"], ["float32", "bfloat16"]], ids=str)
+@pytest.mark.parametrize("fused", [None, False])
+def test_the_report_tells_of_all_gradients_whoever_stepped(
+    kinds: list[str], fused: bool | None
+) -> None:
+    params = [nn.Parameter(torch.zeros(4, dtype=getattr(torch, kind))) for kind in kinds]
+    for scale, clipped in ((3.0, True), (0.001, False)):
+        for p in params:
+            p.grad = torch.full_like(p, scale)
+        optimizer = BCOS(params, max_norm=0.1, fused=fused)
+        optimizer.step()
+        assert optimizer.last_report is not None
+        norm = sum(float(p.grad.float().square().sum()) for p in params) ** 0.5
+        assert optimizer.last_report.norm == pytest.approx(norm)
+        assert optimizer.last_report.clipped == clipped
+
+
+def test_a_state_that_was_only_looked_at_is_loaded() -> None:
+    model = nn.Linear(2, 2)
+    optimizer = BCOS(model.parameters())
+    assert "m" not in optimizer.state[model.bias]
+    optimizer.load_state_dict(optimizer.state_dict())
+    with pytest.raises(ValueError, match="expected 'state' and 'param_groups', received nothing"):
+        optimizer.load_state_dict({})
+
+
+def test_convert_knows_whose_momentum_is_an_average_of_gradients() -> None:
+    p = nn.Parameter(torch.zeros(4, 4))
+    p.grad = torch.ones(4, 4)
+    muon = torch.optim.Muon([p])
+    muon.step()
+    buffer = muon.state[p]["momentum_buffer"]
+    assert torch.equal(bcos_optim.convert(muon, lr=0.1).state[p]["m"], buffer)
+    rmsprop = torch.optim.RMSprop([p], momentum=0.9)
+    rmsprop.step()
+    with pytest.raises(ValueError, match="of steps, not of gradients"):
+        bcos_optim.convert(rmsprop, lr=0.1)
+    adamw = torch.optim.AdamW([p], betas=(0.0, 0.99))
+    adamw.step()
+    assert bcos_optim.convert(adamw).param_groups[0]["betas"] == (0.0,)
+
+
+def test_convert_keeps_what_another_mode_of_bcos_was_given() -> None:
+    p = nn.Parameter(torch.zeros(4, 4))
+    p.grad = torch.ones(4, 4)
+    before = BCOS([p], mode="m", blocks="row", max_norm=1.0, fused=False)
+    before.step()
+    group = bcos_optim.convert(before, lr=0.1).param_groups[0]
+    kept = [group[name] for name in ("mode", "blocks", "max_norm", "fused")]
+    assert kept == ["c", "row", 1.0, False]
+
+
+def authors_step(
+    x: torch.Tensor, g: torch.Tensor, state: dict[str, Any], mode: str, simple: bool, coupled: bool
+) -> torch.Tensor:
+    """The authors' formulas as the paper's code has them: lr .1, beta .9, eps 1e-6, decay .1."""
+    beta, decay, lr = 0.9, 0.1, 0.1
+    if not state:
+        state.update(m=g.clone(), v=g * g)
+    if coupled:
+        g = g + decay * x
+    m = state["m"]
+    if mode == "c" and simple:
+        v = (1 - (1 - beta) ** 2) * m * m + (1 - beta) ** 2 * g * g
+    elif mode == "c":
+        v = (3 * beta**2 - 2 * beta**3) * m * m + 2 * beta * (1 - beta) ** 2 * m * g
+        v = v + (1 - beta) ** 2 * g * g
+    d = g if mode == "g" else beta * m + (1 - beta) * g
+    if mode != "c":
+        v = beta * state["v"] + (1 - beta) * d * d
+    state.update(m=d, v=v)
+    kept = x if coupled else x * (1 - lr * decay)
+    return kept - lr * d / (v.sqrt() + 1e-6)
+
+
+@pytest.mark.parametrize("coupled", [False, True])
+@pytest.mark.parametrize("mode", ["c", "c simple", "m", "g"])
+def test_reference_is_the_authors_optimizer_from_the_first_step(mode: str, coupled: bool) -> None:
+    torch.manual_seed(0)
+    p = nn.Parameter(torch.randn(5, dtype=torch.float64))
+    expected = p.detach().clone()
+    simple = mode == "c simple"
+    optimizer = bcos_optim.reference(
+        [p], 0.1, mode=mode[0], simple_cond=simple, decouple_wd=not coupled
+    )
+    state: dict[str, Any] = {}
+    for _ in range(6):
+        p.grad = torch.randn(5, dtype=torch.float64)
+        expected = authors_step(expected, p.grad, state, mode[0], simple, coupled)
+        optimizer.step()
+        torch.testing.assert_close(p.detach(), expected, rtol=1e-12, atol=1e-12)
