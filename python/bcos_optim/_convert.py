@@ -23,9 +23,9 @@ KEPT_OF_BCOS += ("capturable", "max_norm", "guard")
 def convert(optimizer: Optimizer, lr: float | None = None, **options: Any) -> BCOS:
     """A BCOS (mode c) that goes on where ``optimizer`` is, with its momentum.
 
-    For torch's AdamW, Adam, NAdam, RAdam, Muon, SGD with momentum, and optimizers like Lion. Groups,
-    their weight decay and their first beta are kept; options given here, those of :class:`BCOS`,
-    win over them. ``lr``: default a quarter of each group's for the Adam family; to be given for
+    For torch's AdamW, Adam, NAdam, RAdam, Muon, SGD with momentum, optimizers like Lion, and other
+    modes of BCOS. Groups, their weight decay and their first beta are kept; options given here,
+    those of :class:`BCOS`, win over them. ``lr``: default a quarter of each group's for the Adam family; to be given for
     all others, whose steps are not comparable. Decoupled decay is multiplied by the learning rate:
     with a quarter of it, the same ``weight_decay`` pulls a quarter as strongly. The old optimizer
     is left as it is. Schedulers hold the optimizer that they were made with: make them again.
