@@ -25,10 +25,11 @@ def convert(optimizer: Optimizer, lr: float | None = None, **options: Any) -> BC
 
     For torch's AdamW, Adam, NAdam, RAdam, Muon, SGD with momentum, optimizers like Lion, and other
     modes of BCOS. Groups, their weight decay and their first beta are kept; options given here,
-    those of :class:`BCOS`, win over them. ``lr``: default a quarter of each group's for the Adam family; to be given for
-    all others, whose steps are not comparable. Decoupled decay is multiplied by the learning rate:
-    with a quarter of it, the same ``weight_decay`` pulls a quarter as strongly. The old optimizer
-    is left as it is. Schedulers hold the optimizer that they were made with: make them again.
+    those of :class:`BCOS`, win over them. ``lr``: default a quarter of each group's for the Adam
+    family; to be given for all others, whose steps are not comparable. Decoupled decay is
+    multiplied by the learning rate: with a quarter of it, the same ``weight_decay`` pulls a quarter
+    as strongly. The old optimizer is left as it is. Schedulers hold the optimizer that they were
+    made with: make them again.
 
         optimizer = bcos_optim.convert(optimizer)
     """
