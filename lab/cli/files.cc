@@ -34,7 +34,7 @@ Error unwritable(const std::string& path) {
 constexpr std::size_t kLargestText = std::size_t{1} << 30;
 
 /// What an error quotes may be anything: a terminal gets ASCII.
-std::string printable(std::string_view text) {
+std::string in_ascii(std::string_view text) {
   std::string shown;
   for (const char c : text) shown += c >= ' ' && c <= '~' ? c : '?';
   return shown;
@@ -84,7 +84,7 @@ Json parse_json(const std::string& text, const std::string& path) {
     return parse_strict<Json>(text, "read", " in " + described(path));
   } catch (const Json::exception& error) {
     throw fail(ErrorCode::corrupt, "read", "expected JSON in {} but received: {}", described(path),
-               printable(error.what()));
+               in_ascii(error.what()));
   }
 }
 

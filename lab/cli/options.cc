@@ -22,6 +22,16 @@ std::optional<T> parsed(std::string_view text) {
   return value;
 }
 
+/// The value of an option. Throws if it is no whole number from `least` to `most`.
+std::uint64_t whole_in(const CLI::App& app, const std::string& name, const std::string& text,
+                       std::uint64_t least, std::uint64_t most) {
+  const auto value = parsed<std::uint64_t>(text);
+  if (value && *value >= least && *value <= most) return *value;
+  const bool bounded = most < std::numeric_limits<std::uint64_t>::max();
+  throw misuse(app.get_name(), "expected {} as a whole number {} but received '{}'", name,
+               bounded ? fmt::format("in {}..{}", least, most) : fmt::format(">= {}", least), text);
+}
+
 Target known_target(std::string_view command, std::string_view source, std::string_view text) {
   std::vector<std::string_view> known;
   for (const Target target : available_targets()) {
@@ -91,12 +101,7 @@ CLI::Option* add_real(CLI::App& app, const std::string& name, std::optional<doub
 CLI::Option* add_whole(CLI::App& app, const std::string& name, std::optional<std::uint64_t>& out,
                        const std::string& help, std::uint64_t least, std::uint64_t most) {
   return add_value(app, name, "N", help, [&app, name, &out, least, most](const std::string& text) {
-    out = whole_of(text);
-    if (out && *out >= least && *out <= most) return;
-    const bool bounded = most < std::numeric_limits<std::uint64_t>::max();
-    throw misuse(app.get_name(), "expected {} as a whole number {} but received '{}'", name,
-                 bounded ? fmt::format("in {}..{}", least, most) : fmt::format(">= {}", least),
-                 text);
+    out = whole_in(app, name, text, least, most);
   });
 }
 
@@ -141,13 +146,8 @@ Target chosen_target(const std::optional<Target>& given) {
 void add_threads(CLI::App& app) {
   add_value(app, "--threads", "N", "threads of the engine (default: BCOS_NUM_THREADS, else all)",
             [&app](const std::string& text) {
-              const auto threads = whole_of(text);
-              if (!threads || *threads < 1 || *threads > std::uint64_t{kMostThreads}) {
-                throw misuse(app.get_name(),
-                             "expected --threads as a whole number in 1..{} but received '{}'",
-                             kMostThreads, text);
-              }
-              as_usage([&] { set_default_threads(static_cast<int>(*threads)); });
+              const auto threads = whole_in(app, "--threads", text, 1, kMostThreads);
+              as_usage([&] { set_default_threads(static_cast<int>(threads)); });
             });
 }
 

@@ -16,8 +16,8 @@ MOMENTA = ("exp_avg", "momentum_buffer", "m")
 #: A quarter of the learning rate: BCOS-c takes steps of size alpha, Adam's are about a quarter.
 ADAM_RATIO = 0.25
 #: What does not depend on the mode.
-KEPT_OF_BCOS = ("decoupled", "blocks", "block_gain", "maximize", "foreach", "fused")
-KEPT_OF_BCOS += ("capturable", "max_norm", "guard")
+KEPT_OF_BCOS = ("decoupled", "blocks", "block_gain", "foreach", "fused", "capturable")
+KEPT_OF_BCOS += ("max_norm", "guard")
 
 
 def convert(optimizer: Optimizer, lr: float | None = None, **options: Any) -> BCOS:

@@ -40,10 +40,6 @@ class _Gradients:
 class EngineStep:
     """A plan for a fixed list of parameters; ``fits`` says whether it still describes them."""
 
-    #: All parameters of the optimizer, if those outside the plan never had a gradient.
-    everyone: list[Tensor] | None = None
-    idle: Sequence[Tensor] = ()  #: those outside
-
     def __init__(
         self,
         groups: Sequence[dict[str, Any]],
@@ -94,6 +90,20 @@ class EngineStep:
         self._survey = self._surveyor.look(counting=False) if self._surveyor else None
         self._looks_late = locked and self._survey is not None
         self._places = self._where()
+        self._everyone: list[Tensor] | None = None
+        self._idle: list[Tensor] = []
+
+    def serve(self, everyone: list[Tensor]) -> None:
+        """From now on this plan alone is the step of an optimizer with these parameters, as long
+        as those outside of it have no gradient."""
+        mine = set(map(id, self._params))
+        self._everyone = everyone
+        self._idle = [p for p in everyone if id(p) not in mine]
+
+    def serves(self, everyone: list[Tensor]) -> bool:
+        if self._everyone is None or not same_items(everyone, self._everyone):
+            return False
+        return all(p.grad is None for p in self._idle)
 
     def fits(
         self,
@@ -109,12 +119,6 @@ class EngineStep:
             and self._has_states(state)
             and self._unmoved()
         )
-
-    def serves(self, everyone: list[Tensor]) -> bool:
-        """Whether this plan alone is the step of an optimizer with these parameters."""
-        if self.everyone is None or not same_items(everyone, self.everyone):
-            return False
-        return all(p.grad is None for p in self.idle)
 
     def _make_surveyor(self, *, hold: bool) -> Surveyor | None:
         """For lists of the plainest kind."""

@@ -246,9 +246,9 @@ def optimizer(name: str, params: Iterable[Any], lr: float | Tensor = 5e-4, **opt
     if {"beta", "betas"} & given.keys():
         _check_beta_is_read(given.get("mode", own["mode"]))
     if "betas" in given and "beta_v" in own:
-        first, *rest = given["betas"]
-        given["betas"] = (first, *(rest or [own.pop("beta_v")]))
-        own.pop("beta_v", None)
+        beta_v = own.pop("beta_v")
+        if isinstance(given["betas"], Sequence) and len(given["betas"]) == 1:
+            given["betas"] = (*given["betas"], beta_v)
     return BCOS(params, lr, **{**own, **given})
 
 

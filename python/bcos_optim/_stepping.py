@@ -39,7 +39,6 @@ class Stepping(Optimizer):
     """The step of BCOS, on groups whose options are complete."""
 
     last_report: Report | None
-    _limited: Report | None = None  #: norm and clipping, where the engine cannot see all gradients
     _engine_steps: dict[bool, EngineStep]
 
     def _names(self, group: dict[str, Any]) -> list[str]:
@@ -114,12 +113,13 @@ class Stepping(Optimizer):
         signs = {g["maximize"] for g, mine in zip(self.param_groups, engine, strict=True) if mine}
         whole = sum(map(len, engine)) == sum(map(len, active))
         factor = 1.0 / grad_scale
-        self._limited = None
+        seen = None
         if not whole or len(signs) > 1:
             # Nobody sees all gradients, so the limits are found here.
             found = self._factor(grad_scale, limits)
             if found is None:
                 return
+            seen = self.last_report if limits != ("propagate", None) else None
             factor, limits = found, ("propagate", None)
             if factor == 0 or not math.isfinite(factor):
                 engine = [[] for _ in engine]
@@ -132,8 +132,11 @@ class Stepping(Optimizer):
             ]
             if any(lists):
                 self._step_in_engine(lists, -grad_scale if sign else grad_scale, limits)
+        if seen is not None and self.last_report is not None:
+            self.last_report = replace(self.last_report, norm=seen.norm, clipped=seen.clipped)
         if whole and len(signs) == 1:
-            self._let_repeat(self._engine_steps[signs.pop()], active)
+            everyone = [p for group in self.param_groups for p in group["params"]]
+            self._engine_steps[signs.pop()].serve(everyone)
         for group, mine in zip(self.param_groups, engine, strict=True):
             taken = set(map(id, mine))
             self._step_in_torch(group, [id(p) not in taken for p in group["params"]], factor)
@@ -173,11 +176,6 @@ class Stepping(Optimizer):
         self.last_report = report
         return True
 
-    def _let_repeat(self, step: EngineStep, active: list[list[Tensor]]) -> None:
-        taken = {id(p) for some in active for p in some}
-        step.everyone = [p for group in self.param_groups for p in group["params"]]
-        step.idle = [p for p in step.everyone if id(p) not in taken]
-
     def _step_in_engine(
         self, lists: list[list[Tensor]], grad_scale: float, limits: tuple[str, float | None]
     ) -> None:
@@ -194,8 +192,6 @@ class Stepping(Optimizer):
             report = step.run(grad_scale)
         if report is None:
             raise RuntimeError("parameters were moved by another thread during a step")
-        if self._limited is not None:  # the engine has not seen all gradients
-            report = replace(report, norm=self._limited.norm, clipped=self._limited.clipped)
         self.last_report = report
 
     def _plan_for(
@@ -360,8 +356,7 @@ class Stepping(Optimizer):
         norm = gradient_norm(grads) / grad_scale
         skipped = not math.isfinite(norm) and guard != "propagate"
         share = clipping(norm, max_norm)
-        self._limited = Report(norm, share < 1 and not skipped, skipped, False, 0, 0)
-        self.last_report = self._limited
+        self.last_report = Report(norm, share < 1 and not skipped, skipped, False, 0, 0)
         if skipped and guard == "raise":
             raise FloatingPointError(
                 "expected finite gradients but received NaN or infinity: nothing was changed"
