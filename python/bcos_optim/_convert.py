@@ -105,7 +105,7 @@ def _momentum_of(optimizer: Optimizer, group: dict[str, Any], p: Tensor) -> Tens
         return None
     if momentum is state.get("momentum_buffer"):
         if isinstance(optimizer, torch.optim.RMSprop):
-            raise ValueError("RMSprop's momentum is of steps, not of gradients: nothing to keep")
+            raise ValueError("RMSprop has a momentum of steps, not of gradients: make a new BCOS")
         if type(optimizer).__name__ == "Muon":
             return momentum  # an average already
         dampening = group.get("dampening", 0)
