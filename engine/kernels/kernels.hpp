@@ -148,6 +148,14 @@ double combine(const double (&lanes)[kLanes]);
 template <class T>
 inline constexpr bool kAdvances = sizeof(T) < sizeof(double);
 
+/// Elements [begin, end) that were advanced but not moved yet.
+template <class T>
+struct Unmoved {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  T gamma = 0;
+};
+
 template <class T>
 struct Kernels {
   /// One-coordinate blocks: the whole step.
@@ -163,10 +171,11 @@ struct Kernels {
   using Advance = Totals (*)(const Coefficients<T>&, const Streams<T>&, std::size_t n);
   /// x = keep x - gamma (scale d) on a piece of a block that was advanced.
   using Move = Apply;
-  /// Moves the n elements from `block` on and advances the n from `next` on, in one loop: memory
-  /// then sees steady streams.
+  /// Advances the n elements from `next` on and moves as many that were advanced before, in one
+  /// loop: memory then sees steady streams. First come those of `unmoved`, all of them, then the
+  /// n from `block` on, whose last ones may be left over in `unmoved`.
   using Sweep = Totals (*)(const Coefficients<T>&, const Streams<T>&, std::size_t block,
-                           std::size_t next, std::size_t n, T gamma);
+                           std::size_t next, std::size_t n, T gamma, Unmoved<T>& unmoved);
   /// Adds squares of n gradients, times `scale`, to the lanes.
   using AddSquares = void (*)(const T* g, std::size_t n, double scale, double (&lanes)[kLanes]);
   /// The same streams as a step (m, v where not null) with trivial arithmetic: the memory limit.

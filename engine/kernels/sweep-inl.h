@@ -38,10 +38,10 @@ class MoveStep {
   template <class Reach = Whole>
   BCOS_INLINE void operator()(const Streams<T>& s, std::size_t i, const Reach& reach = {}) const {
     prefetch_ahead<kLanes>(s.x, i, ahead_);
-    for (std::size_t j = i; j < i + kLanes; j += lanes_of<D>()) {
-      const N d = reach.get(D(), kMomentum ? s.m : s.g, j);
+    for (std::size_t j = 0; j < kLanes; j += lanes_of<D>()) {
+      const N d = reach.get(D(), kMomentum ? s.m : s.g, i + j);
       const N update = gamma_ * (kScaled ? d * scale_ : d);
-      reach.put(moved(reach.get(D(), s.x, j), keep_, update), s.x, j);
+      reach.put(moved(reach.get(D(), s.x, i + j), keep_, update), s.x, i + j);
     }
   }
 
@@ -115,21 +115,44 @@ Totals advance(const Coefficients<T>& c, const Streams<T>& s, std::size_t n) {
   return sweeper.finish(whole, n);
 }
 
+/// How far the moves of a block of n elements, a multiple of 16, stay behind where the next one is
+/// advanced: gamma is found meanwhile. Half a page in long ones, for m is stored where the block
+/// before, if it lies whole pages away, has its own.
+template <class T>
+constexpr std::size_t lag_of(std::size_t n) {
+  constexpr std::size_t kHalfPage = kPage / 2 / sizeof(T);
+  const std::size_t quarter = n / (4 * kLanes) * kLanes;
+  return std::min(n, std::clamp(quarter, 4 * kLanes, kHalfPage));
+}
+
+/// Blocks whose last elements wait for the next sweep. Shorter ones are still in the first-level
+/// cache and are moved at once.
+template <class T>
+constexpr bool leaves_some(std::size_t n) {
+  return n * sizeof(T) >= 2 * kPage;
+}
+
 template <class T, bool kMomentum, Estimate kEstimate, bool kU>
 Totals sweep(const Coefficients<T>& c, const Streams<T>& s, std::size_t block, std::size_t next,
-             std::size_t n, T gamma) {
+             std::size_t n, T gamma, Unmoved<T>& unmoved) {
+  using Move = MoveStep<FullTag<T>, kMomentum, false>;
   Sweeper<T, kMomentum, kEstimate, kU> sweeper(c, s);
-  const MoveStep<FullTag<T>, kMomentum, false> move(c, gamma, T{1});
-  // The sums run ahead: a processor adds while it waits for gamma, and moves while it waits for
-  // the sums. Half a page in long rows: where these lie whole pages apart, m is loaded from the
-  // place where the next row's is stored.
-  constexpr std::size_t kHalfPage = kPage / 2 / sizeof(T);
   const std::size_t whole = n - n % kLanes;
-  const std::size_t quarter = whole / (4 * kLanes) * kLanes;
-  const std::size_t lead = std::min(whole, std::clamp(quarter, 4 * kLanes, kHalfPage));
-  sweeper.run(block, next, 0, lead, StayStep());
-  sweeper.run(block - lead, next, lead, whole, move);  // unsigned: added to again from lead on
+  const std::size_t lag = lag_of<T>(whole);
+  const std::size_t left = unmoved.end - unmoved.begin;
+  const std::size_t together = std::min(lag, left - left % kLanes);
+
+  const Move move_left(c, unmoved.gamma, T{1});
+  sweeper.run(unmoved.begin, next, 0, together, move_left);
+  walk_moves(move_left, s, unmoved.begin + together, unmoved.end);
+  sweeper.run(0, next, together, lag, StayStep());
+  const Move move(c, gamma, T{1});
+  sweeper.run(block - lag, next, lag, whole, move);  // unsigned: added to again from lag on
   const Totals totals = sweeper.finish(next + whole, next + n);
-  walk_moves(move, s, block + whole - lead, block + n);
+  unmoved = {block + whole - lag, block + n, gamma};
+  if (!leaves_some<T>(n)) {
+    walk_moves(move, s, unmoved.begin, unmoved.end);
+    unmoved = {};
+  }
   return totals;
 }

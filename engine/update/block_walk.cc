@@ -92,9 +92,9 @@ class SweptBlocks {
         sums_ = swept(k, move.gamma);
         continue;
       }
-      const bool momentum = step_.recipe.momentum;
-      step_.kernels->move[momentum ? 1 : 0](step_.coefficients, base_.block_from(k * n_), n_,
-                                            move.gamma, move.scale);
+      this->move(unmoved_.begin, unmoved_.end, unmoved_.gamma, 1);
+      unmoved_ = {};
+      this->move(k * n_, (k + 1) * n_, move.gamma, move.scale);
       if (k + 1 < end) sums_ = advanced(k + 1);
     }
   }
@@ -107,12 +107,17 @@ class SweptBlocks {
     });
   }
 
-  /// Moves block k and advances the next one.
-  BlockSums swept(std::uint64_t k, T gamma) const {
+  /// Moves what is unmoved and most of block k, and advances the next one.
+  BlockSums swept(std::uint64_t k, T gamma) {
     const auto sweep = step_.kernels->sweep[step_.recipe.index()];
     return sum_in_chunks(n_, [&](std::uint64_t i, std::uint64_t count) {
-      return sweep(step_.coefficients, base_, k * n_ + i, (k + 1) * n_ + i, count, gamma);
+      return sweep(step_.coefficients, base_, k * n_ + i, (k + 1) * n_ + i, count, gamma, unmoved_);
     });
+  }
+
+  void move(std::uint64_t begin, std::uint64_t end, T gamma, T scale) const {
+    const auto move = step_.kernels->move[step_.recipe.momentum ? 1 : 0];
+    move(step_.coefficients, base_.block_from(begin), end - begin, gamma, scale);
   }
 
   /// All that is ever asked for besides the first sums: |d|^2, and d is in m by now.
@@ -127,6 +132,7 @@ class SweptBlocks {
   const Streams<T>& base_;
   std::uint64_t n_;
   BlockSums sums_;
+  kernels::Unmoved<T> unmoved_;
 };
 
 }  // namespace

@@ -297,22 +297,30 @@ TYPED_TEST(EveryKernel, AdvancesAndMovesWithTheBitsOfSummingAndApplying) {
 TYPED_TEST(EveryKernel, SweepsOneBlockWhileItAdvancesTheNext) {
   using T = TypeParam;
   const Kernels<T>& scalar = kernels_of<T>(Target::scalar);
-  for_everything_advanced<T>(
-      [&](const Case<T>& given, std::size_t recipe, const Kernels<T>& kernels, std::size_t n) {
-        const Inputs<T> inputs(2 * n, std::min(given.range, 100), n);
-        // Either block comes to lie before the guard.
-        for (const auto& [block, next] : {std::pair(0 * n, n), std::pair(n, 0 * n)}) {
-          const auto expected = stepped<T>(inputs, 0, [&](const Streams<T>& s) {
-            const bool momentum = has_momentum(recipe);
-            scalar.move[momentum](given.c, s.block_from(block), n, T(0.37), T(1));
-            return scalar.advance[recipe](given.c, s.block_from(next), n);
-          });
-          const auto received = stepped<T>(inputs, n % kMisalignments, [&](const Streams<T>& s) {
-            return kernels.sweep[recipe](given.c, s, block, next, n, T(0.37));
-          });
-          EXPECT_TRUE(received.has_bits_of(expected));
-        }
-      });
+  for_everything_advanced<T>([&](const Case<T>& given, std::size_t recipe,
+                                 const Kernels<T>& kernels, std::size_t n) {
+    const std::size_t momentum = has_momentum(recipe) ? 1 : 0;
+    // What an earlier sweep left over: nothing, less than this one leaves, more.
+    for (const std::size_t left : {std::size_t{0}, n / 3, n + 37}) {
+      const Inputs<T> inputs(2 * n + left, std::min(given.range, 100), n);
+      // Either block comes to lie before the guard.
+      for (const auto& [block, next] : {std::pair(left, left + n), std::pair(left + n, left)}) {
+        const auto expected = stepped<T>(inputs, 0, [&](const Streams<T>& s) {
+          scalar.move[momentum](given.c, s.block_from(0), left, T(0.81), T(1));
+          scalar.move[momentum](given.c, s.block_from(block), n, T(0.37), T(1));
+          return scalar.advance[recipe](given.c, s.block_from(next), n);
+        });
+        const auto received = stepped<T>(inputs, n % kMisalignments, [&](const Streams<T>& s) {
+          Unmoved<T> rest{0, left, T(0.81)};
+          const Totals totals = kernels.sweep[recipe](given.c, s, block, next, n, T(0.37), rest);
+          kernels.move[momentum](given.c, s.block_from(rest.begin), rest.end - rest.begin,
+                                 rest.gamma, T(1));
+          return totals;
+        });
+        EXPECT_TRUE(received.has_bits_of(expected));
+      }
+    }
+  });
 }
 
 TYPED_TEST(EveryKernel, AddsSquaresWithTheBitsOfTheScalarOne) {
