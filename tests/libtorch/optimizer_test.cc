@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "bcos/libtorch.h"
+#include "tests/golden/optimizer_run.hpp"
 #include "tests/huge_pages.hpp"
 #include "tests/scratch.hpp"
 
@@ -290,6 +291,58 @@ TEST(LibTorchBCOS, SharesFilesByName) {
   EXPECT_NE(message_of([&] { other.save_file(path, BCOS::NamedParameters()); }).find("has no name"),
             std::string::npos);
   std::filesystem::remove(path);
+}
+
+/// The golden run, whose gradients are those of the engine's tests.
+struct GoldenRun {
+  torch::OrderedDict<std::string, Tensor> params;
+  BCOS optimizer;
+
+  GoldenRun() : params(make()), optimizer(groups(params)) {}
+
+  static torch::OrderedDict<std::string, Tensor> make() {
+    torch::OrderedDict<std::string, Tensor> made;
+    made.insert("weight", torch::tensor(bcos::testing::golden_parameter(6)).reshape({2, 3}));
+    made.insert("bias", torch::tensor(bcos::testing::golden_parameter(3)));
+    for (auto& item : made) item.value().set_requires_grad(true);
+    return made;
+  }
+  static std::vector<OptimizerParamGroup> groups(
+      const torch::OrderedDict<std::string, Tensor>& params) {
+    const BCOSOptions c(bcos::testing::kGoldenAlpha);
+    const BCOSOptions m = BCOSOptions(bcos::testing::kGoldenAlpha).mode("m");
+    return {OptimizerParamGroup({params["weight"]}, std::make_unique<BCOSOptions>(c)),
+            OptimizerParamGroup({params["bias"]}, std::make_unique<BCOSOptions>(m))};
+  }
+  void step(std::uint64_t t) {
+    for (auto& item : params) {
+      const Tensor& p = item.value();
+      const auto gradient = bcos::testing::golden_gradient(static_cast<std::size_t>(p.numel()), t);
+      p.mutable_grad() = torch::tensor(gradient).reshape(p.sizes());
+    }
+    optimizer.step();
+  }
+};
+
+TEST(LibTorchBCOS, WritesTheGoldenFileAndGoesOnFromIt) {
+  using bcos::testing::kGoldenSteps;
+  const auto path = bcos::testing::scratch_path("libtorch-golden.safetensors");
+  GoldenRun run, resumed;
+  for (std::uint64_t t = 0; t < kGoldenSteps; ++t) run.step(t);
+  run.optimizer.save_file(path, run.params);
+  EXPECT_EQ(bcos::testing::content(path), bcos::testing::content(BCOS_GOLDEN_OPTIMIZER));
+  std::filesystem::remove(path);
+
+  resumed.optimizer.load_file(BCOS_GOLDEN_OPTIMIZER, resumed.params);
+  for (const auto& item : run.params) {
+    const torch::NoGradGuard no_grad;
+    resumed.params[item.key()].copy_(item.value());
+  }
+  run.step(kGoldenSteps);
+  resumed.step(kGoldenSteps);
+  for (const auto& item : run.params) {
+    EXPECT_TRUE(torch::equal(item.value(), resumed.params[item.key()])) << item.key();
+  }
 }
 
 TEST(LibTorchBCOS, RefusesWrongUse) {

@@ -248,3 +248,49 @@ def test_large_states_lie_in_huge_pages(tmp_path: Path) -> None:
     bcos_optim.load(read, tmp_path / "state.safetensors")
     for one in (optimizer, loaded, read):
         assert marked_huge(one.state[p]["m"]) >= 3 * huge
+
+
+def golden_run() -> tuple[dict[str, nn.Parameter], BCOS]:
+    """tests/golden/optimizer_run.hpp, in Python."""
+    params = {
+        "weight": nn.Parameter((torch.arange(6) + 1.0).reshape(2, 3) / 8),
+        "bias": nn.Parameter((torch.arange(3) + 1.0) / 8),
+    }
+    groups = [
+        {"params": [("weight", params["weight"])]},
+        {"params": [("bias", params["bias"])], "mode": "m"},
+    ]
+    return params, BCOS(groups, lr=0.01)
+
+
+def golden_step(params: dict[str, nn.Parameter], optimizer: BCOS, t: int) -> None:
+    for p in params.values():
+        g = (7 * torch.arange(p.numel()) + 3 * t) % 11 - 4
+        p.grad = (g.float() / 16).reshape(p.shape)
+    optimizer.step()
+
+
+def test_the_golden_file_of_libtorch_and_c_is_written_and_read_here_too(tmp_path: Path) -> None:
+    from safetensors import safe_open
+    from safetensors.torch import load_file
+
+    golden = Path(__file__).parents[1] / "golden" / "optimizer.safetensors"
+    params, optimizer = golden_run()
+    for t in range(3):
+        golden_step(params, optimizer, t)
+    written = tmp_path / "optimizer.safetensors"
+    bcos_optim.save(optimizer, written)
+    ours, theirs = load_file(written), load_file(golden)
+    assert ours.keys() == theirs.keys() == {"m/weight", "m/bias", "v/bias"}
+    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
+    with safe_open(written, "pt") as mine, safe_open(golden, "pt") as other:
+        for key in ("groups", "parameters", "skipped_steps"):
+            assert mine.metadata()[key] == other.metadata()[key]
+
+    again, resumed = golden_run()
+    bcos_optim.load(resumed, golden)
+    for name, p in params.items():
+        again[name].data.copy_(p)
+    golden_step(params, optimizer, 3)
+    golden_step(again, resumed, 3)
+    assert all(torch.equal(params[name], again[name]) for name in params)

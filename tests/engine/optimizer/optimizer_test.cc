@@ -13,6 +13,7 @@
 #include "tests/engine/bits.hpp"
 #include "tests/engine/expect_error.hpp"
 #include "tests/engine/random_numbers.hpp"
+#include "tests/golden/optimizer_run.hpp"
 #include "tests/scratch.hpp"
 
 namespace bcos::testing {
@@ -182,6 +183,34 @@ TEST_F(Files, GoOnWithEqualBits) {
                 std::string(std::istreambuf_iterator<char>(b), {}));
     }
   }
+}
+
+struct GoldenRun {
+  std::vector<float> weight = golden_parameter(6);
+  std::vector<float> bias = golden_parameter(3);
+  Optimizer optimizer{bcosw_c};
+  ParameterId w = optimizer.add("weight", weight, {2, 3});
+  ParameterId b = optimizer.add("bias", bias, {3}, optimizer.add_group(bcosw_m));
+
+  void step(std::uint64_t t) {
+    optimizer.step(kGoldenAlpha, {{w, golden_gradient(6, t)}, {b, golden_gradient(3, t)}});
+  }
+};
+
+TEST_F(Files, AgreeWithTheGoldenOneAndGoOnFromIt) {
+  GoldenRun run;
+  for (std::uint64_t t = 0; t < kGoldenSteps; ++t) run.step(t);
+  run.optimizer.save(path());
+  EXPECT_EQ(content(path()), content(BCOS_GOLDEN_OPTIMIZER));
+
+  GoldenRun resumed;
+  resumed.optimizer.load(BCOS_GOLDEN_OPTIMIZER);
+  std::ranges::copy(run.weight, resumed.weight.begin());
+  std::ranges::copy(run.bias, resumed.bias.begin());
+  run.step(kGoldenSteps);
+  resumed.step(kGoldenSteps);
+  EXPECT_EQ(run.weight, resumed.weight);
+  EXPECT_EQ(run.bias, resumed.bias);
 }
 
 TEST_F(Files, AreMatchedByNameNotByOrder) {
