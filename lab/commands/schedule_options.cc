@@ -79,6 +79,31 @@ void add_name_field(CLI::App& app, ScheduleOptions& options, const std::string& 
             [&options, key](const std::string& text) { options.given[key] = text; });
 }
 
+/// Fields that only some curves read.
+struct FieldOfSome {
+  const char* field;
+  std::vector<Curve> curves;
+};
+
+const std::vector<FieldOfSome>& fields_of_some() {
+  const std::vector<Curve> ending = {Curve::cosine, Curve::linear, Curve::wsd};
+  static const std::vector<FieldOfSome> fields = {
+      {"alpha_min", ending}, {"progress", ending},      {"decay_steps", {Curve::wsd}},
+      {"p", {Curve::power}}, {"factor", {Curve::step}}, {"milestones", {Curve::step}}};
+  return fields;
+}
+
+/// An option that changes nothing is a mistake; files may carry every field.
+void check_all_read(const nlohmann::ordered_json& given, Curve curve) {
+  for (const auto& [field, curves] : fields_of_some()) {
+    if (!given.contains(field) || std::ranges::count(curves, curve) > 0) continue;
+    std::vector<std::string_view> names;
+    for (const Curve reader : curves) names.push_back(name(reader));
+    throw misuse(kCommand, "expected {} with --curve {} alone but received it with --curve {}",
+                 option_of(field), fmt::join(names, ", "), name(curve));
+  }
+}
+
 std::string text_of_file(const std::string& path) {
   std::string text = read_text(path);
   if (!path.ends_with(".toml")) return text;
@@ -123,11 +148,14 @@ Schedule schedule_of(const ScheduleOptions& options) {
       text = merged.dump();
     }
   }
+  Schedule schedule;
   try {
-    return schedule_from_json(text);
+    schedule = schedule_from_json(text);
   } catch (const Error& error) {
     throw UsageError(options.json.empty() ? with_option_names(error.what()) : error.what());
   }
+  check_all_read(options.given, schedule.curve);
+  return schedule;
 }
 
 }  // namespace bcos::lab

@@ -92,7 +92,13 @@ TraceCase read_case(const Json& entry, const Json& file) {
     throw fail(kWhere, "expected every case to be an object with a config but received {}",
                entry.is_object() ? "an object without one" : entry.type_name());
   }
-  if (entry.contains("name") && entry["name"].is_string()) result.name = entry["name"];
+  if (entry.contains("name")) {
+    if (!entry["name"].is_string()) {
+      throw fail(kWhere, "expected the name of every case as a string but received {}",
+                 entry["name"].dump());
+    }
+    result.name = entry["name"];
+  }
   const Json& config = entry.at("config");
   result.method = method_of(config, file, result.name);
   if (config.contains("max_norm") && !config["max_norm"].is_null()) {

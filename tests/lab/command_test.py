@@ -116,6 +116,9 @@ class Usage(CommandTest):
         self.refused(2, "--alpha-max", "schedule", "--alpha-max", "-1")
         self.refused(2, "--total", "schedule", "--curve", "cosine")
         self.refused(2, "--steps", "schedule", "--steps", "1e3")
+        unread = "expected --p with --curve power alone but received it with --curve cosine"
+        self.refused(2, unread, "schedule", "--curve", "cosine", "--total", "9", "--p", "0.5")
+        self.refused(2, "--milestones with --curve step", "schedule", "--milestones", "3,5")
         self.refused(2, "a value for --steps", "schedule", "--steps")
         self.refused(2, "--format", "schedule", "--format", "xml")
 

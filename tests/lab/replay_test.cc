@@ -62,6 +62,13 @@ TEST(Replay, NamesTheCaseThatTheEngineRefuses) {
             std::string::npos);
 }
 
+TEST(Replay, RefusesNamesThatAreNone) {
+  Json file = file_with(1, 1);
+  file["cases"][0]["name"] = 7;
+  EXPECT_NE(error_of([&] { replayed(file, {}); }).find("as a string but received 7"),
+            std::string::npos);
+}
+
 TEST(TraceFileText, IsTheFileAgainWithALineACase) {
   const Json golden = Json::parse(golden_text());
   const std::string text = trace_file_text(golden);

@@ -18,21 +18,28 @@ Schedule parsed(const std::string& command_line) {
 }
 
 TEST(ScheduleOptionsOnTheCommandLine, SetEveryField) {
-  const Schedule expected{.curve = Curve::wsd,
-                          .alpha_max = 0.002,
-                          .alpha_min = 1e-5,
-                          .warmup = 10,
-                          .total = 100,
-                          .decay_steps = 30,
-                          .p = 0.6,
-                          .factor = 0.5,
-                          .milestones = {3, 5},
-                          .warmup_count = WarmupCount::nanogpt,
-                          .progress = Progress::span};
+  const Schedule wsd{.curve = Curve::wsd,
+                     .alpha_max = 0.002,
+                     .alpha_min = 1e-5,
+                     .warmup = 10,
+                     .total = 100,
+                     .decay_steps = 30,
+                     .warmup_count = WarmupCount::nanogpt,
+                     .progress = Progress::span};
   EXPECT_EQ(parsed("--curve wsd --alpha-max 2e-3 --alpha-min 1e-5 --warmup 10 --total 100 "
-                   "--decay-steps 30 --p 0.6 --factor .5 --milestones 3,5 "
-                   "--warmup-count nanogpt --progress span"),
-            expected);
+                   "--decay-steps 30 --warmup-count nanogpt --progress span"),
+            wsd);
+  const Schedule step{.curve = Curve::step, .factor = 0.5, .milestones = {3, 5}};
+  EXPECT_EQ(parsed("--curve step --factor .5 --milestones 3,5"), step);
+  const Schedule power{.curve = Curve::power, .p = 0.6};
+  EXPECT_EQ(parsed("--curve power --p 0.6"), power);
+}
+
+TEST(ScheduleOptionsOnTheCommandLine, AreRefusedWhereTheCurveDoesNotReadThem) {
+  EXPECT_EQ(error_of([] { parsed("--curve power --alpha-min 1e-5"); }),
+            "[schedule] expected --alpha-min with --curve cosine, linear, wsd alone but received "
+            "it with --curve power");
+  EXPECT_EQ(parsed(R"(--json '{"curve":"linear","total":5,"p":0.5}')").p, 0.5);
 }
 
 TEST(ScheduleOptionsOnTheCommandLine, ChangeWhatJsonSays) {
