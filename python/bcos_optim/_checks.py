@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 from torch import Tensor
 
 from ._methods import is_number, normalise_group
+from ._warnings import warn
 
 
 def check_lr(lr: Any) -> None:
@@ -31,11 +31,7 @@ def checked_options(options: dict[str, Any]) -> dict[str, Any]:
     normalise_group(options)
     lr, decay = options["lr"], options["weight_decay"]
     if options["decoupled"] and decay and not isinstance(lr, Tensor) and lr * decay > 1:
-        warnings.warn(
-            f"bcos_optim: lr * weight_decay is {lr * decay:.3g}, more than 1: decay overshoots 0",
-            RuntimeWarning,
-            stacklevel=3,
-        )
+        warn(f"lr * weight_decay is {lr * decay:.3g}, more than 1: decay overshoots 0")
     return options
 
 

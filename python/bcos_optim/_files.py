@@ -106,6 +106,11 @@ class _Mirror:
     """An optimizer of the engine with the same names, shapes and methods."""
 
     def __init__(self, optimizer: BCOS) -> None:
+        if not isinstance(optimizer, BCOS):
+            raise TypeError(
+                f"optimizer files hold the state of BCOS, received {type(optimizer).__name__}; "
+                "bcos_optim.convert() makes a BCOS of a running optimizer"
+            )
         lib = _native.library()
         if lib is None:
             raise RuntimeError("optimizer files need the native library, which is missing")

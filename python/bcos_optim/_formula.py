@@ -36,11 +36,22 @@ class Many:
     def __sub__(self, other: Any) -> Many:
         return Many(list(torch._foreach_sub(self.tensors, _operand(other))))
 
+    def __rsub__(self, number: float) -> Many:
+        return -self + number
+
+    def __neg__(self) -> Many:
+        return Many(list(torch._foreach_neg(self.tensors)))
+
     def __mul__(self, other: Any) -> Many:
         return Many(list(torch._foreach_mul(self.tensors, _operand(other))))
 
+    __rmul__ = __mul__
+
     def __truediv__(self, other: Any) -> Many:
         return Many(list(torch._foreach_div(self.tensors, _operand(other))))
+
+    def expm1(self) -> Many:
+        return Many(list(torch._foreach_expm1(self.tensors)))
 
     def abs(self) -> Many:
         return Many(list(torch._foreach_abs(self.tensors)))
@@ -83,7 +94,8 @@ def _operand(other: Any) -> Any:
 
 @dataclass
 class Numbers:
-    """The numbers of one step, as Python numbers or as tensors with one element."""
+    """The numbers of one step, as Python numbers, as tensors with one element, or as Many of these:
+    one for each tensor."""
 
     alpha: Any
     keep: Any  #: 1 - alpha lambda under decoupled decay
@@ -113,9 +125,8 @@ class Numbers:
 
 
 def _one_minus_power(beta: float, j: Any) -> Any:
-    if isinstance(j, Tensor):
-        return -torch.expm1(j * math.log(beta))
-    return -math.expm1(j * math.log(beta))
+    exponent = j * math.log(beta)
+    return -(exponent.expm1() if isinstance(exponent, (Tensor, Many)) else math.expm1(exponent))
 
 
 def _corrected(beta: float, t: Any) -> Any:
@@ -126,7 +137,7 @@ def _corrected(beta: float, t: Any) -> Any:
 
 
 def numbers_of(method: Method, alpha: Any, t: Any) -> Numbers:
-    """``t``: the parameter's own count of steps, a Python number or a tensor."""
+    """``t``: the parameter's own count of steps, a Python number, a tensor, or those of Many."""
     beta: Any = method.beta
     beta_v: Any = method.beta_v
     decayed = method.lambda_ != 0
@@ -135,7 +146,7 @@ def numbers_of(method: Method, alpha: Any, t: Any) -> Numbers:
     if method.start == "zero_corrected":
         beta, beta_v = _corrected(beta, t), _corrected(beta_v, t)
     elif method.start == "first":
-        begun = (t > 0).to(t.dtype) if isinstance(t, Tensor) else float(t > 0)
+        begun = t.clamp_max(1) if isinstance(t, (Tensor, Many)) else min(t, 1)
         if coupled and method.coupled_start == "raw":
             started = begun
         else:
@@ -160,7 +171,7 @@ def numbers_of(method: Method, alpha: Any, t: Any) -> Numbers:
 
 
 def is_one(number: Any) -> bool:
-    return not isinstance(number, (Tensor, Same)) and number == 1
+    return not isinstance(number, (Tensor, Same, Many)) and number == 1
 
 
 @dataclass

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import warnings
 from collections.abc import Sequence
 from ctypes import (
     POINTER,
@@ -25,6 +24,8 @@ from pathlib import Path
 
 import torch
 from torch import Tensor
+
+from ._warnings import warn
 
 DTYPES = {torch.float32: 0, torch.float64: 1}
 GUARDS = {"propagate": 0, "skip": 1, "raise": 2}
@@ -139,12 +140,10 @@ def library() -> ctypes.CDLL | None:
             return _declared(ctypes.CDLL(str(path)))
         except (OSError, AttributeError) as error:
             problem = str(error)
-    warnings.warn(
-        f"bcos_optim: the native library cannot be loaded ({problem}); CPU tensors are stepped by "
-        "torch's foreach operations, which are several times slower. "
-        "`pip install --force-reinstall bcos-optim` builds it again.",
-        RuntimeWarning,
-        stacklevel=2,
+    warn(
+        f"the native library cannot be loaded ({problem}); CPU tensors are stepped by torch's "
+        "foreach operations, which are several times slower. "
+        "`pip install --force-reinstall bcos-optim` builds it again."
     )
     return None
 

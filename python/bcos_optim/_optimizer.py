@@ -26,8 +26,9 @@ from ._native import Report
 from ._stepping import Stepping
 from ._tensors import DTYPES, check_uncut, plain_shape, state_copy
 
-#: The default of beta, in every mode.
+#: Defaults in every mode.
 BETA: float = NAMED["bcosw_c"]["beta"]
+WEIGHT_DECAY: float = NAMED["bcosw_c"]["lambda"]
 
 
 class BCOS(Stepping):
@@ -96,7 +97,7 @@ class BCOS(Stepping):
         beta_v: float | Tensor | None = None,
         eps: float | None = None,
         eps_root: float | None = None,
-        weight_decay: float = 0.1,
+        weight_decay: float = WEIGHT_DECAY,
         decoupled: bool = True,
         blocks: str | Sequence[Sequence[int]] = "coordinate",
         block_gain: str = "one",
@@ -115,6 +116,7 @@ class BCOS(Stepping):
         options["betas"] = betas_of(beta, beta_v)
         given = {"beta_v": beta_v is not None, "decoupled": not decoupled, "simple": simple}
         given["betas"] = beta != BETA or beta_v is not None
+        given["weight_decay"] = weight_decay != WEIGHT_DECAY
         for name, value in other_names.items():
             ours = ALIASES.get(name, name)
             if name != "betas" and name not in ALIASES:

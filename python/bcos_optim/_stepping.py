@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -31,6 +30,7 @@ from ._tensors import (
     working_dtype,
 )
 from ._torch_step import Entry, TorchStep
+from ._warnings import warn
 
 ENGINE_DTYPES = (torch.float32, torch.float64, torch.complex64, torch.complex128)
 
@@ -53,7 +53,14 @@ class Stepping(Optimizer):
         """Raises before anything is written if a gradient or a state is not what it should be."""
         for group in self.param_groups:
             method = method_of(group)
+            seen: dict[int, str] = {}  # torch itself lets a group have a parameter twice
             for name, p in zip(self._names(group), group["params"], strict=True):
+                if id(p) in seen:
+                    raise ValueError(
+                        f"Invalid parameter {name}: it is in its group already, as {seen[id(p)]}; "
+                        "list it once"
+                    )
+                seen[id(p)] = name
                 check_gradient(p, name)
                 if p.grad is not None and "step" in self.state.get(p, {}):
                     self._check_state(p, self.state[p], method, name)
@@ -372,11 +379,9 @@ class Stepping(Optimizer):
         lost = moving & (wanted.to(x.dtype) == x)
         if 2 * int(lost.sum()) > int(moving.sum()):
             self._warned_of_rounding = True
-            warnings.warn(
-                f"bcos_optim: more than half of the updates of a {x.dtype} parameter vanish in "
-                "rounding; keep float32 parameters (autocast computes in 16 bits), or raise lr",
-                RuntimeWarning,
-                stacklevel=8,
+            warn(
+                f"more than half of the updates of a {x.dtype} parameter vanish in rounding; keep "
+                "float32 parameters (autocast computes in 16 bits), or raise lr"
             )
 
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ._blocks import Coordinates, blocks_of
-from ._formula import Many, Same, is_one, moved, numbers_of
+from ._formula import Many, Numbers, Same, is_one, moved, numbers_of
 from ._methods import Method
 from ._tensors import plain, working_dtype
 
@@ -52,14 +52,10 @@ class TorchStep:
                 self._step_one(entry)
 
     def _buckets(self, entries: Sequence[Entry]) -> list[list[Entry]]:
-        """Entries that share device, type and numbers."""
+        """Entries that share device, type and numbers; on the device each has its own."""
         buckets: dict[Any, list[Entry]] = {}
-        for i, entry in enumerate(entries):
-            if self.on_device:
-                # Nothing on the host tells which counters are equal.
-                t = i if self._counts else None
-            else:
-                t = int(entry.step)
+        for entry in entries:
+            t = None if self.on_device else int(entry.step)
             key = (entry.param.device, entry.param.dtype, entry.grad.dtype, t)
             buckets.setdefault(key, []).append(entry)
         return list(buckets.values())
@@ -69,16 +65,18 @@ class TorchStep:
         """Whether numbers depend on how many steps a parameter has taken."""
         return self.method.start != "zero"
 
-    def _numbers(self, entry: Entry, dtype: torch.dtype) -> Any:
+    def _numbers(self, entries: Sequence[Entry], dtype: torch.dtype) -> Numbers:
         differentiable = isinstance(self.lr, Tensor) and self.lr.requires_grad
         if not self.on_device:
             alpha = self.lr.reshape(()) if differentiable else float(self.lr)
-            return numbers_of(self.method, alpha, int(entry.step))
-        t: Any = entry.step.to(dtype) if self._counts else 1
+            return numbers_of(self.method, alpha, int(entries[0].step))
         alpha = self.lr
         if isinstance(alpha, Tensor):
-            alpha = alpha.reshape(()).to(device=entry.param.device, dtype=dtype)
-        return numbers_of(self.method, alpha, t)
+            alpha = alpha.reshape(()).to(device=entries[0].param.device, dtype=dtype)
+        if not self._counts:
+            return numbers_of(self.method, alpha, 1)
+        steps = [entry.step.to(dtype) for entry in entries]
+        return numbers_of(self.method, alpha, steps[0] if len(steps) == 1 else Many(steps))
 
     def _step_one(self, entry: Entry) -> None:
         dtype = working_dtype(plain(entry.param).dtype)
@@ -91,7 +89,7 @@ class TorchStep:
         blocks = blocks_of(self.method, x.shape, x.device)
         after = moved(
             self.method,
-            self._numbers(entry, dtype),
+            self._numbers([entry], dtype),
             blocks,
             _read(x).to(dtype),
             raw,
@@ -111,7 +109,7 @@ class TorchStep:
         vs = [plain(entry.v) for entry in entries if entry.v is not None]
         after = moved(
             self.method,
-            self._numbers(entries[0], dtype).of_many(),
+            self._numbers(entries, dtype).of_many(),
             Coordinates(),
             Many([x.to(dtype) for x in xs]),
             raw,

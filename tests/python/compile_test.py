@@ -90,3 +90,22 @@ def test_training_under_compile_learns() -> None:
         optimizer.zero_grad()
         losses.append(step().item())
     assert losses[-1] < 0.5 * losses[0]
+
+
+@pytest.mark.parametrize("form", ["c", "m", "first", "first, coupled"])
+def test_a_compiled_step_takes_all_parameters_in_one_list(form: str, make_params: Make) -> None:
+    """Whatever the start: each parameter has a count of its own, on the device."""
+    torch._dynamo.reset()
+    params = make_params()
+    optimizer = BCOS(params, lr=0.01, **FORMS[form])
+    give_gradients(params, 0)
+    lengths: list[int] = []
+
+    def backend(graph: torch.fx.GraphModule, _: Any) -> Any:
+        for node in graph.graph.nodes:
+            if node.op == "call_function" and "_foreach_copy" in str(node.target):
+                lengths.append(len(node.args[0]))
+        return graph.forward
+
+    torch.compile(optimizer.step, backend=backend)()
+    assert lengths and set(lengths) == {len(params)}

@@ -630,3 +630,39 @@ def test_gradients_without_memory_of_their_own_are_used() -> None:
         before = params[0].detach().clone()
         optimizer.step()
         assert (params[0] < before).all()
+
+
+def test_warnings_point_at_the_line_of_the_user() -> None:
+    p = nn.Parameter(torch.ones(4, dtype=torch.bfloat16))
+    with pytest.warns(RuntimeWarning, match="more than 1") as told:
+        BCOS([p], lr=20.0)
+    assert told[0].filename == __file__
+    p.grad = torch.ones_like(p)
+    optimizer = BCOS([p], lr=1e-6)
+    with pytest.warns(RuntimeWarning, match="vanish in rounding") as told:
+        optimizer.step()
+    assert told[0].filename == __file__
+
+
+def test_a_parameter_that_is_listed_twice_is_named(implementation: dict[str, Any]) -> None:
+    p = nn.Parameter(torch.ones(1))
+    p.grad = torch.ones(1)
+    with pytest.warns(UserWarning, match="duplicate"):  # torch's own
+        optimizer = BCOS([p, p], **implementation)
+    with pytest.raises(ValueError, match="Invalid parameter #1: it is in its group already, as #0"):
+        optimizer.step()
+    assert p.item() == 1 and not optimizer.state
+
+
+def test_two_names_of_one_number_are_refused() -> None:
+    p = nn.Parameter(torch.ones(1))
+    with pytest.raises(TypeError, match="wd and another name of the same option"):
+        BCOS([p], weight_decay=0.2, wd=0.3)
+    with pytest.raises(TypeError, match="betas and another name of the same option"):
+        BCOS([p], beta=0.8, betas=(0.95,))
+
+
+def test_files_of_other_optimizers_are_refused_by_name(tmp_path: Path) -> None:
+    other = torch.optim.AdamW([nn.Parameter(torch.ones(1))])
+    with pytest.raises(TypeError, match=r"received AdamW; bcos_optim\.convert\(\)"):
+        bcos_optim.save(other, tmp_path / "state.safetensors")  # type: ignore[arg-type]
