@@ -98,6 +98,7 @@ void check_all_read(const nlohmann::ordered_json& given, Curve curve) {
   for (const auto& [field, curves] : fields_of_some()) {
     if (!given.contains(field) || std::ranges::count(curves, curve) > 0) continue;
     std::vector<std::string_view> names;
+    names.reserve(curves.size());
     for (const Curve reader : curves) names.push_back(name(reader));
     throw misuse(kCommand, "expected {} with --curve {} alone but received it with --curve {}",
                  option_of(field), fmt::join(names, ", "), name(curve));
