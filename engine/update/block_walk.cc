@@ -92,9 +92,9 @@ class SweptBlocks {
         sums_ = swept(k, move.gamma);
         continue;
       }
-      this->move(unmoved_.begin, unmoved_.end, unmoved_.gamma, 1);
+      move_advanced(unmoved_.begin, unmoved_.end, unmoved_.gamma, 1);
       unmoved_ = {};
-      this->move(k * n_, (k + 1) * n_, move.gamma, move.scale);
+      move_advanced(k * n_, (k + 1) * n_, move.gamma, move.scale);
       if (k + 1 < end) sums_ = advanced(k + 1);
     }
   }
@@ -115,7 +115,7 @@ class SweptBlocks {
     });
   }
 
-  void move(std::uint64_t begin, std::uint64_t end, T gamma, T scale) const {
+  void move_advanced(std::uint64_t begin, std::uint64_t end, T gamma, T scale) const {
     const auto move = step_.kernels->move[step_.recipe.momentum ? 1 : 0];
     move(step_.coefficients, base_.block_from(begin), end - begin, gamma, scale);
   }
