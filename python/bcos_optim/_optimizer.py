@@ -69,10 +69,11 @@ class BCOS(Stepping):
         foreach, fused: which implementation. Default: the native engine (``fused``) for CPU
             tensors, torch's foreach operations for all others. Both False: a plain loop.
         capturable, differentiable: as in torch's own optimizers.
-        max_norm: clip the norm over all gradients of a step; gradients are not written to. (Under
-            ZeroRedundancyOptimizer every rank sees its own share alone: clip before the step.)
+        max_norm: clip the norm over all gradients of a step; gradients are not written to.
         guard: what a NaN or infinite gradient does: ``"propagate"`` (nobody looks), ``"skip"``
-            (the step changes nothing) or ``"raise"``.
+            (the step changes nothing) or ``"raise"``. Under ZeroRedundancyOptimizer every rank
+            sees its own share of the gradients alone, in ``max_norm`` as in ``guard``: clip and
+            look before the step.
 
     ``betas=(beta,)`` or ``(beta, beta_v)`` is understood too, and so are the authors' names
     ``beta2``, ``decouple_wd`` and ``simple_cond``.
@@ -122,7 +123,7 @@ class BCOS(Stepping):
             if name != "betas" and name not in ALIASES:
                 raise TypeError(f"BCOS() got an unexpected keyword argument {name!r}")
             if given.get(ours) or (name == "betas" and "beta2" in other_names):
-                raise TypeError(f"BCOS() got {name} and another name of the same option")
+                raise TypeError(f"BCOS() got {name} and another name of the same option; give one")
             options["betas" if ours == "beta_v" else ours] = (
                 betas_of(beta, value) if ours == "beta_v" else value
             )

@@ -141,6 +141,35 @@ def zero_redundancy(rank: int) -> None:
     assert_same(model.module, alone({}))
 
 
+def zero_redundancy_clipped_before_the_step(rank: int) -> None:
+    model = DistributedDataParallel(make_model())
+    optimizer = ZeroRedundancyOptimizer(model.parameters(), BCOS, lr=0.01)
+
+    def clip(*_: Any) -> None:
+        nn.utils.clip_grad_norm_(model.parameters(), 0.1)
+
+    optimizer.register_step_pre_hook(clip)
+    train(model, optimizer, rank, RANKS)
+    assert_same(model.module, alone({"max_norm": 0.1}))
+
+
+def zero_redundancy_guards_each_share(rank: int) -> None:
+    """The rank that owns the broken gradient skips its share; the other share moves."""
+    model = DistributedDataParallel(make_model())
+    optimizer = ZeroRedundancyOptimizer(model.parameters(), BCOS, lr=0.01, guard="skip")
+    before = copy.deepcopy(model.module)
+    broken, *others = model.module.parameters()
+    for p in model.module.parameters():
+        p.grad = torch.ones_like(p)
+    broken.grad[0, 0] = torch.nan
+    optimizer.step()
+    was, *were = before.parameters()
+    assert torch.equal(broken, was)
+    moved = [not torch.equal(p, q) for p, q in zip(others, were, strict=True)]
+    assert any(moved)
+    assert all(p.isfinite().all() for p in others)
+
+
 def zero_gradient_state(rank: int) -> None:
     """torch's checkpoints make the state of a fresh optimizer by a step at lr 0."""
     for options in ({}, {"mode": "m"}, {"start": "first"}):
@@ -193,7 +222,17 @@ def resumed(rank: int, folder: str, options: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "work", [ddp, fsdp, other_placements, zero_redundancy, zero_gradient_state, cut_blocks]
+    "work",
+    [
+        ddp,
+        fsdp,
+        other_placements,
+        zero_redundancy,
+        zero_redundancy_clipped_before_the_step,
+        zero_redundancy_guards_each_share,
+        zero_gradient_state,
+        cut_blocks,
+    ],
 )
 def test_two_ranks_equal_one(work: Callable[..., None]) -> None:
     on_two_ranks(work)
