@@ -12,9 +12,26 @@ function(precompile_headers target)
   endif()
 endfunction()
 
+# fmt. The library carries what it uses of it, and needs nobody; programs and tests take the
+# system's, where it is compiled already, but for other machines, whose headers alone are at hand.
+find_package(fmt REQUIRED)
+add_library(bcos_fmt INTERFACE)
+if(CMAKE_CROSSCOMPILING)
+  target_link_libraries(bcos_fmt INTERFACE fmt::fmt-header-only)
+else()
+  target_link_libraries(bcos_fmt INTERFACE fmt::fmt)
+endif()
+
 # share_headers(TARGET OWNER): those of a target that is compiled with the same flags.
 function(share_headers target owner)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     target_precompile_headers(${target} REUSE_FROM ${owner})
   endif()
+endfunction()
+
+# share_models_headers(TESTS): LibTorch's, which take most of a minute to read. They are compiled for a
+# library: for an executable flags must say so.
+function(share_models_headers tests)
+  target_compile_options(${tests} PRIVATE -fPIC)
+  target_precompile_headers(${tests} REUSE_FROM bcos_models)
 endfunction()

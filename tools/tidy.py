@@ -2,13 +2,14 @@
 
 A source is clean until its preprocessed text, its compile command or .clang-tidy changes. Sources
 that are compiled alike are looked at several at a time, as one: most of the time goes into the
-libraries' headers, which are then read once. Where sources cannot be read as one, because they use
-the same names for different things, fewer are looked at together.
+libraries' headers, which are then read once. Those that cannot be read as one with others, because
+they use the same names for different things, are looked at after them.
 """
 
 import hashlib
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from typing import NamedTuple
 BUILD = Path("build")
 CACHE = BUILD / "clang-tidy"
 SETTINGS = Path(".clang-tidy")
-TOGETHER = 6
+TOGETHER = 14
 
 
 class Source(NamedTuple):
@@ -62,28 +63,38 @@ def complaints_about(file: str, source: Source) -> str:
     return "" if result.returncode == 0 else result.stdout + result.stderr
 
 
-def as_one(sources: list[Source]) -> str | None:
-    """A file that includes these sources; None if it cannot be compiled."""
+def including(sources: list[Source]) -> str:
+    """A file that includes these sources."""
     names = "".join(f'#include "{source.file}"  // NOLINT\n' for source in sources)
     file = CACHE.resolve() / f"{hashlib.sha256(names.encode()).hexdigest()}.cc"
     file.write_text(names)
-    command = [*sources[0].command, "-fsyntax-only", str(file)]
-    result = subprocess.run(command, cwd=sources[0].directory, capture_output=True)
-    return str(file) if result.returncode == 0 else None
+    return str(file)
+
+
+def misread(sources: list[Source]) -> list[Source]:
+    """Those that cannot be read behind the ones before them."""
+    command = [*sources[0].command, "-fsyntax-only", "-ferror-limit=0", including(sources)]
+    result = subprocess.run(command, cwd=sources[0].directory, capture_output=True, text=True)
+    if result.returncode == 0:
+        return []
+    places = set(re.findall(r"^([^:\n]+):\d+:\d+: (?:fatal )?error: ", result.stderr, re.MULTILINE))
+    return [source for source in sources[1:] if source.file in places] or sources[1:]
 
 
 def tidy(sources: list[Source], stamps: dict[str, Path]) -> str:
     """What there is to say about sources that are compiled alike, empty if nothing."""
-    first = sources[0]
-    file = first.file if len(sources) == 1 else as_one(sources)
-    said = complaints_about(file, first) if file is not None else ""
-    if len(sources) > 1 and (file is None or said):
+    left: list[Source] = []
+    while len(sources) > 1 and (others := misread(sources)):
+        left += others
+        sources = [source for source in sources if source not in others]
+    said = complaints_about(including(sources), sources[0])
+    if said and len(sources) > 1:
         half = len(sources) // 2
-        return tidy(sources[:half], stamps) + tidy(sources[half:], stamps)
-    if not said:
+        said = tidy(sources[:half], stamps) + tidy(sources[half:], stamps)
+    elif not said:
         for source in sources:
             stamps[source.file].touch()
-    return said
+    return said + (tidy(left, stamps) if left else "")
 
 
 def batches(sources: list[Source]) -> list[list[Source]]:
