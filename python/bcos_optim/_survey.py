@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Sequence
 from ctypes import POINTER, Structure, byref, c_int32, c_int64, c_ssize_t, c_void_p
 from dataclasses import dataclass
@@ -48,7 +49,10 @@ class _Survey(Structure):
 
 @cache
 def _reader() -> tuple[ctypes.PyDLL, _TorchFunctions, Parts] | None:
-    """The library's pass and what it reads tensors with; None where something is missing."""
+    """The library's pass and what it reads tensors with; None where something is missing, or where
+    the environment asks for torch's public API alone."""
+    if os.environ.get("BCOS_PUBLIC_API", "0") != "0":
+        return None
     lib, found = helper(), parts()
     if lib is None or found is None:
         return None

@@ -274,6 +274,14 @@ def test_torch_at_hand_is_built_as_expected() -> None:
         torch.set_default_dtype(torch.float32)
 
 
+def test_the_environment_can_ask_for_the_public_api_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for given, looks in (("1", False), ("0", True)):
+        monkeypatch.setenv("BCOS_PUBLIC_API", given)
+        assert (_survey._reader.__wrapped__() is not None) == looks
+
+
 def many(count: int = 1_500) -> list[nn.Parameter]:
     torch.manual_seed(0)
     return [nn.Parameter(torch.randn(1 + i % 37)) for i in range(count)]
