@@ -30,8 +30,9 @@ function(share_headers target owner)
 endfunction()
 
 # share_models_headers(TESTS): LibTorch's, which take most of a minute to read. They are compiled for a
-# library: for an executable flags must say so.
+# library and with fmt: for an executable flags must say so.
 function(share_models_headers tests)
+  target_link_libraries(${tests} PRIVATE fmt::fmt-header-only)
   target_compile_options(${tests} PRIVATE -fPIC)
   target_precompile_headers(${tests} REUSE_FROM bcos_models)
 endfunction()

@@ -1,13 +1,14 @@
-"""Looks at all tensors of a step in one pass, if torch is built as expected."""
+"""Looks at all tensors of a step in one pass of the library."""
 
 from __future__ import annotations
 
 import ctypes
 import os
 from collections.abc import Sequence
-from ctypes import POINTER, Structure, byref, c_int32, c_int64, c_ssize_t, c_void_p
+from ctypes import POINTER, Structure, byref, c_int32, c_int64, c_ssize_t, c_uint32, c_void_p
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -16,14 +17,8 @@ from ._native import Call
 from ._parts import Parts, parts
 from ._same import helper
 
-
-class _TorchFunctions(Structure):
-    """Of torch's stable C interface."""
-
-    _fields_ = [(name, c_void_p) for name in ("make", "assign", "destroy")]
-
-
-_FUNCTIONS = ("new_uninitialized_tensor", "assign_tensors", "delete_tensor_object")
+#: With so many parameters, asking torch where each of them is costs more than to step them.
+MANY = 1_000
 
 
 class _Tensors(Structure):
@@ -47,34 +42,89 @@ class _Survey(Structure):
     _fields_ = [("counted", c_int64), ("unmoved", c_int32), ("alike", c_int32)]
 
 
+class View:
+    """The library's functions for one way to look at tensors."""
+
+    def __init__(self, lib: ctypes.PyDLL, name: str, way: Structure, *kept: Any) -> None:
+        """``kept``: what the way points to."""
+        self._kept = kept
+        self.way = byref(way)
+        given = [POINTER(_Tensors), POINTER(type(way))]
+        for function, more in (
+            ("open", []),
+            ("close", []),
+            ("release", []),
+            ("look", [c_int32, c_int32, POINTER(_Survey)]),
+            ("step", [c_int32, POINTER(_Survey), POINTER(Call)]),
+        ):
+            found = getattr(lib, f"bcos_{name}_{function}")
+            found.argtypes = given + more
+            found.restype = c_int32 if function == "open" else None
+            setattr(self, function, found)
+
+
+class _ExchangeInterface(Structure):
+    """DLPack's, of version 1."""
+
+    _fields_ = [("major", c_uint32), ("minor", c_uint32)]
+    _fields_ += [
+        (name, c_void_p) for name in ("older", "allocate", "export", "adopt", "show", "stream")
+    ]
+
+
+class _Exchange(Structure):
+    _fields_ = [(name, c_void_p) for name in ("show", "tensor_type", "grad", "is_neg", "no")]
+
+
 @cache
-def _reader() -> tuple[ctypes.PyDLL, _TorchFunctions, Parts] | None:
-    """The library's pass and what it reads tensors with; None where something is missing, or where
-    the environment asks for torch's public API alone."""
-    if os.environ.get("BCOS_PUBLIC_API", "0") != "0":
+def exchange_view() -> View | None:
+    """As torch shows tensors to other libraries; None where something is missing."""
+    lib = helper()
+    capsule = getattr(Tensor, "__dlpack_c_exchange_api__", None)
+    if lib is None or capsule is None:
         return None
+    pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer_of.restype, pointer_of.argtypes = c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    try:
+        interface = _ExchangeInterface.from_address(pointer_of(capsule, b"dlpack_exchange_api"))
+        if interface.major != 1 or not interface.show:
+            return None
+        objects = (Tensor, "grad", Tensor.is_neg, False)
+        way = _Exchange(interface.show, *map(id, objects))
+        return View(lib, "exchange", way, objects, capsule)
+    except (AttributeError, ValueError):
+        return None
+
+
+class _Words(Structure):
+    """Functions of torch's stable C interface, and how tensors are built."""
+
+    _fields_ = [("make", c_void_p), ("assign", c_void_p), ("destroy", c_void_p), ("parts", Parts)]
+
+
+_FUNCTIONS = ("new_uninitialized_tensor", "assign_tensors", "delete_tensor_object")
+
+
+@cache
+def words_view() -> View | None:
+    """Tensors as they lie in torch's memory; None where they are not built as expected."""
     lib, found = helper(), parts()
     if lib is None or found is None:
         return None
     try:
-        given = [POINTER(_Tensors), POINTER(_TorchFunctions)]
-        for name in ("open", "close", "release"):
-            getattr(lib, f"bcos_survey_{name}").argtypes = given
-        for name in ("close", "release"):
-            getattr(lib, f"bcos_survey_{name}").restype = None
-        lib.bcos_survey.argtypes = [*given, POINTER(Parts), c_int32, c_int32, POINTER(_Survey)]
-        lib.bcos_survey.restype = None
-        lib.bcos_survey_step.argtypes = [
-            *lib.bcos_survey.argtypes[:4],
-            POINTER(_Survey),
-            POINTER(Call),
-        ]
-        lib.bcos_survey_step.restype = None
         torch_lib = ctypes.CDLL(torch._C.__file__)
         functions = [getattr(torch_lib, f"aoti_torch_{name}") for name in _FUNCTIONS]
+        way = _Words(*(ctypes.cast(one, c_void_p) for one in functions), found)
+        return View(lib, "words", way)
     except (AttributeError, OSError):
         return None
-    return lib, _TorchFunctions(*(ctypes.cast(one, c_void_p) for one in functions)), found
+
+
+def view_of(count: int) -> View | None:
+    """How so many parameters are looked at; None if one by one, from Python."""
+    public = os.environ.get("BCOS_PUBLIC_API", "0") != "0"
+    many = words_view() if count >= MANY and not public else None
+    return many or exchange_view()
 
 
 @dataclass
@@ -123,48 +173,39 @@ class Surveyor:
             ctypes.addressof(self._held) if self._held else None,
         )
         self._first = True
-        self._reader = _reader() if params else None
-        if self._reader is not None:
-            lib, functions, _ = self._reader
-            given = (byref(self._tensors), byref(functions))
-            if not lib.bcos_survey_open(*given):
-                lib.bcos_survey_close(*given)
-                self._reader = None
+        self._view = view_of(count) if params else None
+        if self._view is not None and not self._view.open(byref(self._tensors), self._view.way):
+            self._view.close(byref(self._tensors), self._view.way)
+            self._view = None
 
     def look(self, *, counting: bool) -> Survey | None:
         """``counting``: tells autograd that parameters change, up to the first whose gradient is
         not alike. None if nobody can look."""
-        if self._reader is None:
+        if self._view is None:
             return None
-        lib, functions, found = self._reader
-        through = (byref(functions), byref(found))
         seen = _Survey()
-        lib.bcos_survey(byref(self._tensors), *through, self._first, counting, byref(seen))
+        self._view.look(byref(self._tensors), self._view.way, self._first, counting, byref(seen))
         self._first = False
         return Survey.of(seen)
 
     def look_and_step(self, call: Call, *, counting: bool) -> Survey:
         """After a first look: makes the call too, if nothing has moved and all gradients are alike.
         Other threads of Python wait."""
-        assert self._reader is not None
+        assert self._view is not None
         assert not self._first
-        lib, functions, found = self._reader
-        through = (byref(functions), byref(found))
         seen = _Survey()
-        lib.bcos_survey_step(byref(self._tensors), *through, counting, byref(seen), byref(call))
+        self._view.step(byref(self._tensors), self._view.way, counting, byref(seen), byref(call))
         return Survey.of(seen)
 
     def release(self) -> None:
         """Lets the gradients go."""
-        if self._reader is not None:
-            lib, functions, _ = self._reader
-            lib.bcos_survey_release(byref(self._tensors), byref(functions))
+        if self._view is not None:
+            self._view.release(byref(self._tensors), self._view.way)
 
     def __del__(self) -> None:
-        reader = getattr(self, "_reader", None)
-        if reader is not None:
-            lib, functions, _ = reader
-            lib.bcos_survey_close(byref(self._tensors), byref(functions))
+        view = getattr(self, "_view", None)
+        if view is not None:
+            view.close(byref(self._tensors), view.way)
 
 
 def count_writes(tensors: list[Tensor]) -> None:

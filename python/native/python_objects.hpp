@@ -11,6 +11,11 @@ std::ptrdiff_t PyList_Size(PyObject* list);
 PyObject* PyList_GetItem(PyObject* list, std::ptrdiff_t index);  // borrowed
 std::ptrdiff_t PyDict_Size(PyObject* dict);
 int PyDict_Next(PyObject* dict, std::ptrdiff_t* position, PyObject** key, PyObject** value);
+PyObject* PyObject_GetAttr(PyObject* object, PyObject* name);
+PyObject* PyObject_Type(PyObject* object);
+PyObject* PyObject_CallFunctionObjArgs(PyObject* function, ...);  // up to a null
+void Py_DecRef(PyObject* object);
+void PyErr_Clear();
 }
 
 #define BCOS_PASS extern "C" __attribute__((visibility("default")))

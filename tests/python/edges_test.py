@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +164,14 @@ class Stand(torch.Tensor):
             return function(*plain, **(kwargs or {}))
 
 
+@pytest.fixture(params=["as torch shows them", "in memory"])
+def in_memory(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """How tensors are looked at."""
+    if request.param == "in memory":
+        monkeypatch.setattr(_survey, "MANY", 0)
+    return request.param == "in memory"
+
+
 def surveyed(p: nn.Parameter) -> Any:
     p.grad = torch.ones_like(p)
     optimizer = BCOS([p], lr=0.5, weight_decay=0)
@@ -172,14 +181,14 @@ def surveyed(p: nn.Parameter) -> Any:
     return optimizer, surveyor
 
 
-def test_gradients_are_taken_for_what_they_are() -> None:
+def test_gradients_are_taken_for_what_they_are(in_memory: bool) -> None:
     p = nn.Parameter(torch.ones(2, 3))
     optimizer, surveyor = surveyed(p)
     addresses = optimizer._engine_steps[False]._plan.addresses
     pair = torch.ones(2, 3, dtype=torch.complex64)
     for gradient, alike in (
         (torch.ones(2, 3), True),
-        (torch.ones(2, 3).as_subclass(Kind), True),
+        (torch.ones(2, 3).as_subclass(Kind), in_memory),
         (torch.ones(5, 3)[2:4], True),
         (torch.ones(3, 2).t(), False),
         (torch.ones(2, 6)[:, ::2], False),
@@ -199,6 +208,7 @@ def test_gradients_are_taken_for_what_they_are() -> None:
     assert surveyor.look(counting=False).alike
 
 
+@pytest.mark.usefixtures("in_memory")
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_gradients_in_a_larger_memory_are_found(dtype: torch.dtype) -> None:
     p = nn.Parameter(torch.ones(4, dtype=dtype))
@@ -209,6 +219,7 @@ def test_gradients_in_a_larger_memory_are_found(dtype: torch.dtype) -> None:
     assert optimizer._engine_steps[False]._plan.addresses.tolist() == [whole[3:].data_ptr()]
 
 
+@pytest.mark.usefixtures("in_memory")
 def test_what_moves_or_changes_its_kind_is_noticed() -> None:
     p = nn.Parameter(torch.ones(4))
     optimizer, surveyor = surveyed(p)
@@ -234,6 +245,7 @@ def test_what_moves_or_changes_its_kind_is_noticed() -> None:
     assert not unmoved()
 
 
+@pytest.mark.usefixtures("in_memory")
 def test_gradients_are_held_while_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     def stepped(fused: bool) -> list[torch.Tensor]:
         params = [nn.Parameter(torch.ones(100)) for _ in range(50)]
@@ -262,7 +274,8 @@ def test_gradients_are_held_while_they_are_read(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_torch_at_hand_is_built_as_expected() -> None:
-    assert _survey._reader() is not None
+    assert _survey.exchange_view() is not None
+    assert _survey.words_view() is not None
     with torch.inference_mode():
         assert _parts.parts.__wrapped__() is not None
     with torch.no_grad():
@@ -277,9 +290,36 @@ def test_torch_at_hand_is_built_as_expected() -> None:
 def test_the_environment_can_ask_for_the_public_api_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for given, looks in (("1", False), ("0", True)):
+    few, many = _survey.exchange_view(), _survey.words_view()
+    assert _survey.view_of(_survey.MANY - 1) is few
+    for given, view in (("1", few), ("0", many)):
         monkeypatch.setenv("BCOS_PUBLIC_API", given)
-        assert (_survey._reader.__wrapped__() is not None) == looks
+        assert _survey.view_of(_survey.MANY) is view
+
+
+@pytest.mark.usefixtures("in_memory")
+@pytest.mark.parametrize("locked", [0, _engine_step.LOCKED])
+def test_gradients_that_are_looked_at_are_let_go(
+    monkeypatch: pytest.MonkeyPatch, locked: int
+) -> None:
+    monkeypatch.setattr(_engine_step, "LOCKED", locked)
+    params = [nn.Parameter(torch.ones(2)) for _ in range(3)]
+    for p in params:
+        p.grad = torch.ones(2)
+    optimizer = BCOS(params)
+    optimizer.step()
+    counts = [sys.getrefcount(p.grad) for p in params]
+    for _ in range(3):
+        optimizer.step()
+    assert [sys.getrefcount(p.grad) for p in params] == counts
+    surveyor = optimizer._engine_steps[False]._surveyor
+    assert surveyor is not None
+    for _ in range(2):
+        assert surveyor.look(counting=False).alike
+    params[2].grad = None
+    assert not surveyor.look(counting=False).alike
+    params[2].grad = torch.ones(2)
+    assert [sys.getrefcount(p.grad) for p in params] == counts
 
 
 def many(count: int = 1_500) -> list[nn.Parameter]:

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "python_objects.hpp"
+#include "survey.hpp"
 
 extern "C" {
 
@@ -20,34 +20,10 @@ struct Parts {
 
 }  // extern "C"
 
-using Word = std::uint64_t;
-
 /// What lies there is as large as is said: the package has looked.
 inline const Word* part(const Word* whole, std::uint32_t word) {
   return reinterpret_cast<const Word*>(whole[word]);
 }
-
-/// The words of a tensor that tell how it lies in its memory.
-struct Description {
-  Word offset;  ///< in elements
-  Word elements;
-  Word kind;  ///< type of the elements, device, density
-  Word keys;  ///< who handles it: not the same for other signs, or tensors around others
-
-  bool lies_like(const Description& other) const {
-    return elements == other.elements && kind == other.kind && keys == other.keys;
-  }
-  bool operator==(const Description&) const = default;
-};
-
-/// Where a tensor is and how it lies there.
-struct Place {
-  Word storage = 0;
-  Word memory = 0;
-  Description description{};
-
-  bool operator==(const Place&) const = default;
-};
 
 /// Finds the parts of tensors.
 class Reader {
