@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -21,7 +22,7 @@ _gradient_of = attrgetter("grad")
 
 _Limits = tuple[str, float | None]
 
-#: Many small gradients are not held one by one: Python's lock is kept for their step, so that
+#: Many small gradients need not be held one by one: Python's lock is kept for their step, so that
 #: nobody drops them. For so many elements at most, which take milliseconds, and so many a tensor.
 LOCKED = 1 << 24
 LOCKED_MEAN = 1 << 14
@@ -73,7 +74,8 @@ class EngineStep:
         self._contents = contents(self._states)
         self._empty = [i for i, p in enumerate(self._params) if p.numel() == 0]
         elements = sum(map(Tensor.numel, params))
-        locked = elements <= min(LOCKED, LOCKED_MEAN * len(params))
+        has_lock = getattr(sys, "_is_gil_enabled", lambda: True)()
+        locked = has_lock and elements <= min(LOCKED, LOCKED_MEAN * len(params))
         # A step that looks at its gradients first may change nothing.
         self._certain = limits[0] == "propagate"
         self._plan = _native.Plan(

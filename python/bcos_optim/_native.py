@@ -271,6 +271,7 @@ class Plan:
         #: Of the gradients; whoever finds them may write here before an update.
         self.addresses = self._gradients[:, _DATA_WORD]
         self._alphas = (c_double * len(methods))()
+        self._report = _Report()
         self._methods = list(methods)
         self._strides: dict[int, object] = {}
         keep: list[object] = []
@@ -345,7 +346,9 @@ class Plan:
         if self._strides or strided:
             self._set_strides(strided)
         self._alphas[:] = alphas
-        self._report = _Report(struct_size=ctypes.sizeof(_Report))
+        # The same one, for a call may still point to it.
+        ctypes.memset(ctypes.addressof(self._report), 0, ctypes.sizeof(_Report))
+        self._report.struct_size = ctypes.sizeof(_Report)
 
     def report_of(self, code: int) -> Report:
         """What a call did; raises what it says."""

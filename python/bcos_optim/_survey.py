@@ -45,9 +45,12 @@ class _Survey(Structure):
 class View:
     """The library's functions for one way to look at tensors."""
 
-    def __init__(self, lib: ctypes.PyDLL, name: str, way: Structure, *kept: Any) -> None:
-        """``kept``: what the way points to."""
+    def __init__(
+        self, lib: ctypes.PyDLL, name: str, way: Structure, kept: Any = None, *, holds: bool
+    ) -> None:
+        """``kept``: what the way points to; ``holds``: gradients have to be held in every step."""
         self._kept = kept
+        self.holds = holds
         self.way = byref(way)
         given = [POINTER(_Tensors), POINTER(type(way))]
         for function, more in (
@@ -83,15 +86,16 @@ def exchange_view() -> View | None:
     capsule = getattr(Tensor, "__dlpack_c_exchange_api__", None)
     if lib is None or capsule is None:
         return None
-    pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer_of.restype, pointer_of.argtypes = c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    # A function of our own: what ctypes.pythonapi has belongs to everybody.
+    prototype = ctypes.PYFUNCTYPE(c_void_p, ctypes.py_object, ctypes.c_char_p)
     try:
+        pointer_of = prototype(("PyCapsule_GetPointer", ctypes.pythonapi))
         interface = _ExchangeInterface.from_address(pointer_of(capsule, b"dlpack_exchange_api"))
         if interface.major != 1 or not interface.show:
             return None
         objects = (Tensor, "grad", Tensor.is_neg, False)
         way = _Exchange(interface.show, *map(id, objects))
-        return View(lib, "exchange", way, objects, capsule)
+        return View(lib, "exchange", way, (objects, capsule), holds=True)
     except (AttributeError, ValueError):
         return None
 
@@ -115,7 +119,7 @@ def words_view() -> View | None:
         torch_lib = ctypes.CDLL(torch._C.__file__)
         functions = [getattr(torch_lib, f"aoti_torch_{name}") for name in _FUNCTIONS]
         way = _Words(*(ctypes.cast(one, c_void_p) for one in functions), found)
-        return View(lib, "words", way)
+        return View(lib, "words", way, holds=False)
     except (AttributeError, OSError):
         return None
 
@@ -153,7 +157,8 @@ class Surveyor:
         hold: bool,
     ) -> None:
         """``addresses``: where those of the gradients go, 64-bit integers; ``hold``: gradients that
-        are alike stay alive until they are released, whoever drops them."""
+        are alike stay alive until they are released, whoever drops them. Without it they do so as
+        long as nobody lets go of Python's lock."""
         self._kept = [params, *states]
         every = [id(tensor) for some in self._kept for tensor in some]
         count = len(params)
@@ -161,6 +166,8 @@ class Surveyor:
         self._places = (c_int64 * (_PLACE * len(every)))()
         self._item_bytes = (c_int64 * count)(*(p.element_size() for p in params))
         self._addresses = addresses  # kept alive
+        self._view = view_of(count) if params else None
+        hold = hold or (self._view is not None and self._view.holds)
         self._held = (c_void_p * (count + 1))() if hold else None
         self._tensors = _Tensors(
             ctypes.addressof(self._objects),
@@ -173,7 +180,6 @@ class Surveyor:
             ctypes.addressof(self._held) if self._held else None,
         )
         self._first = True
-        self._view = view_of(count) if params else None
         if self._view is not None and not self._view.open(byref(self._tensors), self._view.way):
             self._view.close(byref(self._tensors), self._view.way)
             self._view = None
@@ -190,7 +196,7 @@ class Surveyor:
 
     def look_and_step(self, call: Call, *, counting: bool) -> Survey:
         """After a first look: makes the call too, if nothing has moved and all gradients are alike.
-        Other threads of Python wait."""
+        None of them is held afterwards."""
         assert self._view is not None
         assert not self._first
         seen = _Survey()

@@ -29,8 +29,8 @@ struct Exchange {
 
 namespace {
 
-/// Of what cannot be shown; no tensor is like it.
-constexpr Place kNowhere{.storage = 1};
+/// Of what cannot be shown; nothing is like it, for there are no elements without memory.
+constexpr Place kNowhere{.description = {.elements = ~Word{0}}};
 
 bool dense(const ShownTensor& tensor) {
   std::int64_t wanted = 1;
@@ -78,38 +78,22 @@ class ExchangeView {
   /// Its memory is its own and as it says: no other kind of tensor, no sign left to whoever reads.
   PyObject* gradient(PyObject* object) const {
     PyObject* const gradient = PyObject_GetAttr(object, exchange_.grad);
-    if (gradient == nullptr) {
-      PyErr_Clear();
-      return nullptr;
-    }
-    PyObject* const type = PyObject_Type(gradient);
-    bool plain = type == exchange_.tensor_type;
-    Py_DecRef(type);
-    if (plain) {
-      PyObject* const negative =
-          PyObject_CallFunctionObjArgs(exchange_.is_neg, gradient, nullptr);
-      plain = negative == exchange_.no;
-      if (negative == nullptr) {
-        PyErr_Clear();
-      } else {
-        Py_DecRef(negative);
-      }
-    }
-    if (plain) return gradient;
+    if (gradient == nullptr) return nullptr;
+    if (is_plain(gradient)) return gradient;
     Py_DecRef(gradient);
     return nullptr;
   }
 
   Place place_of(PyObject* gradient) const { return place(gradient); }
+  /// Always in a slot: torch lets go of Python's lock in every question that it is asked.
   bool keep(PyObject* gradient, void** slot) const {
-    PyObject* const before = slot == nullptr ? gradient : static_cast<PyObject*>(*slot);
-    if (slot != nullptr) *slot = gradient;
+    PyObject* const before = static_cast<PyObject*>(*slot);
+    *slot = gradient;
     if (before != nullptr) Py_DecRef(before);
     return true;
   }
   void drop(PyObject* gradient) const { Py_DecRef(gradient); }
   void release() const {
-    if (tensors_.held == nullptr) return;
     for (std::ptrdiff_t i = 0; i < tensors_.count; ++i) {
       void* const gradient = tensors_.held[i];
       tensors_.held[i] = nullptr;
@@ -118,8 +102,19 @@ class ExchangeView {
   }
   /// There is no such function in C.
   bool count_write(PyObject*) const { return true; }
+  bool failed() const { return PyErr_Occurred() != nullptr; }
 
  private:
+  bool is_plain(PyObject* gradient) const {
+    PyObject* const type = PyObject_Type(gradient);
+    Py_DecRef(type);
+    if (type != exchange_.tensor_type) return false;
+    PyObject* const negative = PyObject_CallFunctionObjArgs(exchange_.is_neg, gradient, nullptr);
+    if (negative == nullptr) return false;
+    Py_DecRef(negative);
+    return negative == exchange_.no;
+  }
+
   const Tensors& tensors_;
   const Exchange& exchange_;
 };
@@ -143,5 +138,7 @@ BCOS_PASS void bcos_exchange_look(const Tensors* tensors, const Exchange* exchan
 
 BCOS_PASS void bcos_exchange_step(const Tensors* tensors, const Exchange* exchange, std::int32_t,
                                   Survey* out, Call* call) {
-  Surveyor(*tensors, ExchangeView(*tensors, *exchange)).look_and_step(false, *out, *call);
+  const ExchangeView view(*tensors, *exchange);
+  Surveyor(*tensors, view).look_and_step(false, *out, *call);
+  view.release();
 }

@@ -16,6 +16,7 @@ PyObject* PyObject_Type(PyObject* object);
 PyObject* PyObject_CallFunctionObjArgs(PyObject* function, ...);  // up to a null
 void Py_DecRef(PyObject* object);
 void PyErr_Clear();
+PyObject* PyErr_Occurred();  // borrowed
 }
 
 #define BCOS_PASS extern "C" __attribute__((visibility("default")))

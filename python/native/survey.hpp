@@ -65,12 +65,15 @@ struct Survey {
 /// Looks at all tensors of a step in one pass. A View knows how torch keeps them:
 ///   prefetch(i)               what looking at number i and those behind it will read
 ///   place(object)             where a parameter or a state is
-///   gradient(object)          of a parameter; false if there is none that can be looked at
+///   gradient(object)          of a parameter, until it is kept or dropped; false if there is none
+///                             that can be looked at
 ///   place_of(gradient)
-///   keep(gradient, slot)      until it is released, or not at all without a slot; false if it fails
-///   drop(gradient)            one that is not kept
+///   keep(gradient, slot)      until it is released; false if it fails. Without a slot it is not
+///                             kept: fine where Python's lock is never let go of
+///   drop(gradient)
 ///   release()                 all that are kept
 ///   count_write(object)       tells autograd; false if it cannot
+///   failed()                  Python has an error that is not ours to clear
 template <class View>
 class Surveyor {
  public:
@@ -88,6 +91,7 @@ class Surveyor {
       if (out.alike == 0 || out.unmoved == 0) continue;
       if (!find_gradient(i) || (counting && !view_.count_write(tensors_.objects[i]))) {
         out.alike = 0;
+        if (view_.failed()) break;
       } else if (counting) {
         ++out.counted;
       }
@@ -96,8 +100,7 @@ class Surveyor {
     if (out.alike == 0) view_.release();
   }
 
-  /// Looks, and steps if nothing has moved and all gradients are alike. Python's lock is not let go
-  /// of in between: nobody drops a gradient that is not kept.
+  /// Looks, and steps if nothing has moved and all gradients are alike.
   void look_and_step(bool counting, Survey& out, Call& call) const {
     look(false, counting, out);
     if (out.alike == 0) return;

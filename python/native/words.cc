@@ -55,6 +55,7 @@ class WordView {
   bool count_write(const PyObject* object) const {
     return reader_.count_write(reader_.tensor(object));
   }
+  bool failed() const { return false; }
 
  private:
   const Tensors& tensors_;
@@ -91,6 +92,7 @@ BCOS_PASS void bcos_words_look(const Tensors* tensors, const Words* words, std::
   Surveyor(*tensors, WordView(*tensors, *words)).look(first != 0, counting != 0, *out);
 }
 
+/// Python's lock is not let go of in between: nobody drops a gradient that is not held.
 BCOS_PASS void bcos_words_step(const Tensors* tensors, const Words* words, std::int32_t counting,
                                Survey* out, Call* call) {
   Surveyor(*tensors, WordView(*tensors, *words)).look_and_step(counting != 0, *out, *call);

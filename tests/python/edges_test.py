@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 import bcos_optim
 from bcos_optim import BCOS, _engine_step, _native, _parts, _survey
@@ -271,6 +273,47 @@ def test_gradients_are_held_while_they_are_read(monkeypatch: pytest.MonkeyPatch)
     update = _native.Plan.update
     for ours, theirs in zip(stepped(True), stepped(False), strict=True):
         torch.testing.assert_close(ours, theirs)
+
+
+class Answering(TorchFunctionMode):
+    """Answers for torch when a gradient is asked for."""
+
+    def __init__(self, answer: Callable[[torch.Tensor], torch.Tensor]) -> None:
+        self.answer = answer
+
+    def __torch_function__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        result = function(*args, **(kwargs or {}))
+        asked = getattr(function, "__self__", None) is torch.Tensor.grad
+        return self.answer(result) if asked else result
+
+
+def test_gradients_that_nobody_else_has_are_held() -> None:
+    params = [nn.Parameter(torch.zeros(1000)) for _ in range(3)]
+    for p in params:
+        p.grad = torch.ones_like(p)
+    optimizer = BCOS(params)
+    optimizer.step()
+    step = optimizer._engine_steps[False]
+    with Answering(torch.clone):
+        assert step._surveyor.look(counting=False).alike
+    assert len(set(step._plan.addresses.tolist())) == 3
+
+
+def test_a_pass_can_be_interrupted() -> None:
+    def interrupt(gradient: torch.Tensor) -> torch.Tensor:
+        raise KeyboardInterrupt
+
+    p = nn.Parameter(torch.ones(4))
+    optimizer, surveyor = surveyed(p)
+    before = p.detach().clone()
+    with Answering(interrupt), pytest.raises(KeyboardInterrupt):
+        surveyor.look(counting=False)
+    with Answering(interrupt), pytest.raises(KeyboardInterrupt):
+        optimizer.step()
+    torch.testing.assert_close(p.detach(), before, rtol=0, atol=0)
+    assert surveyor.look(counting=False).alike
 
 
 def test_torch_at_hand_is_built_as_expected() -> None:
