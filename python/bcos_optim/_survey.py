@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from ctypes import POINTER, Structure, byref, c_int32, c_int64, c_ssize_t, c_uint32, c_void_p
 from dataclasses import dataclass
 from functools import cache
@@ -44,6 +44,12 @@ class _Survey(Structure):
 
 class View:
     """The library's functions for one way to look at tensors."""
+
+    open: Callable[..., int]
+    close: Callable[..., None]
+    release: Callable[..., None]
+    look: Callable[..., None]
+    step: Callable[..., None]
 
     def __init__(
         self, lib: ctypes.PyDLL, name: str, way: Structure, kept: Any = None, *, holds: bool
