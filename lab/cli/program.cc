@@ -169,6 +169,11 @@ void Program::parse_and_run(int argc, const char* const* argv) {
     return write_out(help_of(chosen()));
   } catch (const CLI::CallForVersion&) {
     return write_out("bcos " BCOS_VERSION_STRING "\n");
+  } catch (const UsageError&) {
+    // The value of a misspelt option may have been taken for an argument: the option is what is
+    // wrong.
+    refuse_extras(app_, command_names());
+    throw;
   } catch (const CLI::ParseError& error) {
     command = chosen();
     refuse_extras(app_, command_names());

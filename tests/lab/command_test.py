@@ -106,6 +106,7 @@ class Usage(CommandTest):
         self.refused(2, "did you mean '--version'?", "--versoin")
         self.refused(2, "did you mean '--dtype'?", "replay", "--dtpye", "f32", "file")
         self.refused(2, "did you mean '--stats'?", "inspect", "--statz")
+        self.refused(2, "did you mean '--methods'?", "bench", "--methos", "bcosw_c")
         self.refused(2, "did you mean 'sign_sgd'?", "methods", "sing_sgd")
         self.refused(2, "did you mean 'cosine'?", "schedule", "--curve", "cosin")
 
