@@ -168,7 +168,7 @@ void aten_step(const Method& method, double alpha, std::uint64_t t, double facto
   const Tensor update = step.move(g, old_m, old_v);
   if (stored_v.defined()) stored_v.copy_(step.new_v(g, d, old_v));
   if (stored_m.defined()) stored_m.copy_(d);
-  x_real.copy_((n.keep == 1 ? x_wide : x_wide * n.keep) - update);
+  x_real.copy_(x_wide - (n.delta == 0 ? update : x_wide * n.delta + update));
 }
 
 double norm_of(const Tensor& gradient) {

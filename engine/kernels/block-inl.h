@@ -186,7 +186,7 @@ class ApplyStep {
 
   BCOS_INLINE ApplyStep(const Coefficients<T>& c, T gamma, T scale)
       : inputs_(c),
-        keep_(splat(D(), c.keep)),
+        delta_(splat(D(), c.delta)),
         gamma_(splat(D(), gamma)),
         scale_(splat(D(), scale)),
         largest_(splat(D(), std::numeric_limits<T>::max())) {}
@@ -196,7 +196,7 @@ class ApplyStep {
     // Numbers near the end of the range have a gamma so small that it comes with a scale.
     const N d = kMomentum && !kPlain ? no_overflow(value) : value.d;
     const N update = gamma_ * (kPlain ? d : d * scale_);
-    store(moved(load(D(), s.x + i), keep_, update), s.x + i);
+    store(moved(load(D(), s.x + i), delta_, update), s.x + i);
     if constexpr (kMomentum) store(d, s.m + i);
     if constexpr (kU) store(value.u, s.u + i);
     if (!kPlain && s.tapped) tap(s, i, value.g, d, update);
@@ -219,7 +219,7 @@ class ApplyStep {
   }
 
   Inputs inputs_;
-  N keep_, gamma_, scale_, largest_;
+  N delta_, gamma_, scale_, largest_;
 };
 
 template <class T, bool kMomentum, bool kU>

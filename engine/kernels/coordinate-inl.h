@@ -25,7 +25,7 @@ class CoordinateStep {
         adopt_raw_(c.adopt_raw),
         factor_(splat(D(), c.factor)),
         lambda_(splat(D(), c.lambda)),
-        keep_(splat(D(), c.keep)),
+        delta_(splat(D(), c.delta)),
         alpha_(splat(D(), c.alpha)),
         gamma_(splat(D(), c.gamma)),
         beta_(splat(D(), c.beta)),
@@ -77,7 +77,7 @@ class CoordinateStep {
       }
     }
 
-    store(moved(x, keep_, update), s.x + i);
+    store(moved(x, delta_, update), s.x + i);
     if constexpr (kMomentum) store(d, s.m + i);
     if constexpr (keeps_v(kEstimate)) store(v, s.v + i);
     if constexpr (kRule == StepRule::two_est) store(u, s.u + i);
@@ -155,7 +155,7 @@ class CoordinateStep {
   }
 
   bool coupled_, unstarted_, adopt_, adopt_raw_;
-  N factor_, lambda_, keep_, alpha_, gamma_, beta_, fresh_, p_, q_, eps_, eps_root_;
+  N factor_, lambda_, delta_, alpha_, gamma_, beta_, fresh_, p_, q_, eps_, eps_root_;
   N root_of_eps_root_, v_low_, v_high_, d_high_, largest_;
 };
 
@@ -173,7 +173,7 @@ class PlainStep {
 
   explicit BCOS_INLINE PlainStep(const Coefficients<T>& c)
       : factor_(splat(D(), c.factor)),
-        keep_(splat(D(), c.keep)),
+        delta_(splat(D(), c.delta)),
         alpha_(splat(D(), c.alpha)),
         gamma_(splat(D(), c.gamma)),
         beta_(splat(D(), c.beta)),
@@ -257,13 +257,13 @@ class PlainStep {
       const N root = rooted(now.v, eps_root_);
       update = alpha_ * (now.d / (kSmooth ? root : root + eps_));
     }
-    at.put(moved(at.get(at.x, i), keep_, update), at.x, i);
+    at.put(moved(at.get(at.x, i), delta_, update), at.x, i);
     if constexpr (kMomentum) at.put(now.d, at.m, i);
     if constexpr (keeps_v(kEstimate)) at.put(now.v, at.v, i);
   }
 
  private:
-  N factor_, keep_, alpha_, gamma_, beta_, fresh_, p_, q_, eps_, eps_root_, v_low_, v_high_,
+  N factor_, delta_, alpha_, gamma_, beta_, fresh_, p_, q_, eps_, eps_root_, v_low_, v_high_,
       d_high_;
 };
 

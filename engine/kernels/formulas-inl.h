@@ -47,12 +47,12 @@ BCOS_INLINE N ratio(N d, N denominator) {
 }
 
 template <class N>
-BCOS_INLINE N moved(N x, N keep, N update) {
-  return keep * x - update;
+BCOS_INLINE N moved(N x, N delta, N update) {
+  return x - (delta * x + update);
 }
 
 /// The same from -update, to the bit.
 template <class N>
-BCOS_INLINE N moved_by(N x, N keep, N minus_update) {
-  return keep * x + minus_update;
+BCOS_INLINE N moved_by(N x, N delta, N minus_update) {
+  return x - (delta * x - minus_update);
 }

@@ -50,7 +50,7 @@ template <class T>
 struct Coefficients {
   T factor = 1;    ///< on the gradient: clipping and grad_scale
   T lambda = 0;    ///< coupled decay
-  T keep = 1;      ///< 1 - alpha lambda under decoupled decay
+  T delta = 0;     ///< alpha lambda under decoupled decay
   T alpha = 0;     ///< times the gain
   T gamma = 0;     ///< the whole stepsize where it is known beforehand (constant)
   T beta = 0;      ///< of m and u
@@ -163,13 +163,13 @@ struct Kernels {
   /// Adds n elements of a block, times `scale`, to the sums; n is a multiple of 16 but at the end.
   using AddSums = void (*)(const Coefficients<T>&, const Streams<T>&, std::size_t n, double scale,
                            Sums&);
-  /// x = keep x - gamma (scale d) on a piece of a block, and the new m and u.
+  /// x -= delta x + gamma (scale d) on a piece of a block, and the new m and u.
   using Apply = void (*)(const Coefficients<T>&, const Streams<T>&, std::size_t n, T gamma,
                          T scale);
   /// Takes m and u of n elements of a block a step further, which does not depend on gamma, and
   /// sums them. Like the two below for plain coefficients, without taps and tiles.
   using Advance = Totals (*)(const Coefficients<T>&, const Streams<T>&, std::size_t n);
-  /// x = keep x - gamma (scale d) on a piece of a block that was advanced.
+  /// x -= delta x + gamma (scale d) on a piece of a block that was advanced.
   using Move = Apply;
   /// Advances the n elements from `next` on and moves as many that were advanced before, in one
   /// loop: memory then sees steady streams. First come those of `unmoved`, all of them, then the

@@ -128,7 +128,7 @@ BCOS_INLINE void walk_dense(const Step& step, const Streams<T>& s, std::size_t n
 template <class T>
 class TileMove {
  public:
-  explicit BCOS_INLINE TileMove(T keep) : keep_(splat(D(), keep)), ahead_(tuning().ahead) {}
+  explicit BCOS_INLINE TileMove(T delta) : delta_(splat(D(), delta)), ahead_(tuning().ahead) {}
 
   BCOS_INLINE void operator()(const Streams<T>& s, const T* minus_update, std::size_t n) const {
     constexpr std::size_t L = lanes_of<D>();
@@ -150,10 +150,10 @@ class TileMove {
   template <class Reach>
   BCOS_INLINE void move(T* x, const T* minus_update, std::size_t i, const Reach& reach) const {
     const auto update = reach.get(D(), minus_update, i);
-    reach.put(moved_by(reach.get(D(), x, i), keep_, update), x, i);
+    reach.put(moved_by(reach.get(D(), x, i), delta_, update), x, i);
   }
 
-  Pack<D> keep_;
+  Pack<D> delta_;
   std::size_t ahead_;
 };
 
@@ -169,8 +169,8 @@ BCOS_INLINE void walk_tiles(const Coefficients<T>& c, const Streams<T>& s, std::
   alignas(kPage) T minus_updates[kTile];
   alignas(kPage) T vs[kTile];
   Coefficients<T> without_decay = c;
-  without_decay.keep = 1;
-  const TileMove<T> move(c.keep);
+  without_decay.delta = 0;
+  const TileMove<T> move(c.delta);
   // Tiles end where pages do, and with them what the hardware fetches ahead.
   std::size_t into_page = reinterpret_cast<std::uintptr_t>(s.x) % kPage / sizeof(T);
   std::size_t count = 0;

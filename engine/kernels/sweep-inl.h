@@ -30,7 +30,7 @@ class MoveStep {
   using N = Pack<D>;
 
   BCOS_INLINE MoveStep(const Coefficients<T>& c, T gamma, T scale)
-      : keep_(splat(D(), c.keep)),
+      : delta_(splat(D(), c.delta)),
         gamma_(splat(D(), gamma)),
         scale_(splat(D(), scale)),
         ahead_(tuning().rows_ahead) {}
@@ -41,12 +41,12 @@ class MoveStep {
     for (std::size_t j = 0; j < kLanes; j += lanes_of<D>()) {
       const N d = reach.get(D(), kMomentum ? s.m : s.g, i + j);
       const N update = gamma_ * (kScaled ? d * scale_ : d);
-      reach.put(moved(reach.get(D(), s.x, i + j), keep_, update), s.x, i + j);
+      reach.put(moved(reach.get(D(), s.x, i + j), delta_, update), s.x, i + j);
     }
   }
 
  private:
-  N keep_, gamma_, scale_;
+  N delta_, gamma_, scale_;
   std::size_t ahead_;
 };
 

@@ -54,7 +54,7 @@ struct BlockStep {
   StepNumbers numbers;
 };
 
-/// How a block is to be moved: x = keep x - gamma (scale d).
+/// How a block is to be moved: x -= delta x + gamma (scale d).
 template <class T>
 struct BlockMove {
   T gamma = 0;

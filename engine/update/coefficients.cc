@@ -116,7 +116,7 @@ StepNumbers step_numbers(const Method& method, double alpha, std::uint64_t t, do
   numbers.sqrt_gain = method.block_gain == BlockGain::sqrt;
   numbers.coupled = method.decay == Decay::coupled && method.lambda != 0;
   numbers.lambda = numbers.coupled ? method.lambda : 0;
-  if (method.decay == Decay::decoupled) numbers.keep = 1 - alpha * method.lambda;
+  if (method.decay == Decay::decoupled) numbers.delta = alpha * method.lambda;
 
   double beta = method.beta;
   double beta_v = method.beta_v;
@@ -149,7 +149,7 @@ kernels::Coefficients<T> coefficients(const StepNumbers& numbers, StepRule rule)
   kernels::Coefficients<T> c;
   c.factor = static_cast<T>(numbers.factor);
   c.lambda = static_cast<T>(numbers.lambda);
-  c.keep = static_cast<T>(numbers.keep);
+  c.delta = static_cast<T>(numbers.delta);
   c.alpha = static_cast<T>(numbers.alpha);
   c.beta = static_cast<T>(numbers.beta);
   c.fresh = static_cast<T>(1 - numbers.beta);

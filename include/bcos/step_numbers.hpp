@@ -16,7 +16,7 @@ namespace bcos {
 struct StepNumbers {
   double factor = 1;  ///< on the gradient
   double alpha = 0;
-  double keep = 1;  ///< 1 - alpha lambda under decoupled decay
+  double delta = 0;  ///< alpha lambda under decoupled decay: x -= delta x + gamma d
   double beta = 0;
   double p = 0;
   double q = 1;

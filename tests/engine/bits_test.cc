@@ -1,3 +1,5 @@
+#include "tests/engine/bits.hpp"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +9,6 @@
 
 #include "bcos/methods.hpp"
 #include "bcos/text.hpp"
-#include "tests/engine/bits.hpp"
 #include "tests/engine/random_numbers.hpp"
 #include "tests/engine/stepper.hpp"
 
@@ -26,7 +27,8 @@ struct Named {
 
 std::vector<Named> every_method() {
   std::vector<Named> all;
-  for (const NamedMethod& named : named_methods()) all.push_back({std::string(named.id), *named.method});
+  for (const NamedMethod& named : named_methods())
+    all.push_back({std::string(named.id), *named.method});
   const auto add = [&](const char* name, Method base, const auto& change) {
     change(base);
     all.push_back({name, base});

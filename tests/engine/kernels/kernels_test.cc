@@ -33,7 +33,7 @@ std::vector<Case<T>> coefficient_cases() {
   StepNumbers numbers;
   numbers.factor = 0.75;
   numbers.alpha = 0.01;
-  numbers.keep = 0.999;
+  numbers.delta = 0.001;
   numbers.beta = 0.9;
   numbers.p = 0.96;
   numbers.q = 0.01;

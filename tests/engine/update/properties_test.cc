@@ -47,6 +47,29 @@ Method without_eps(Method method) {
 
 constexpr std::size_t kN = 200;
 
+/// 1 - alpha lambda, rounded to float32, is 1 below 3e-8; the sum delta x + gamma d still decays.
+TEST(DecoupledDecay, IsWhatWasAskedForHoweverSmall) {
+  constexpr std::size_t n = 200'000;
+  const auto g = gradients_of<float>(5, 1, n);
+  for (const Layout layout : {Layout::coordinate, Layout::tensor}) {
+    for (const double lambda : {2e-5, 4e-5, 1e-4, 1e-3}) {
+      Method decayed = bcosw_c;
+      decayed.blocks = Blocks::of(layout);
+      decayed.block_gain = BlockGain::sqrt;
+      decayed.eps_root = 1;  // moves in proportion to the gradient: no two weights round alike
+      decayed.lambda = lambda;
+      Method bare = decayed;
+      bare.lambda = 0;
+      const std::vector<float> x(n, 0.75F);
+      const auto with = run(decayed, x, g, 1, 1e-3);
+      const auto without = run(bare, x, g, 1, 1e-3);
+      double decay = 0;
+      for (std::size_t i = 0; i < n; ++i) decay += double(without[i]) - double(with[i]);
+      EXPECT_NEAR(decay / double(n) / (0.75e-3 * lambda), 1, 0.02) << lambda;
+    }
+  }
+}
+
 TEST(AStep, IsFreeOfTheScaleOfTheGradient) {
   const auto gradients = gradients_of<float>(1, 12, kN);
   const auto x = Random(2).numbers<float>(kN);
