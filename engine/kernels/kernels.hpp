@@ -3,79 +3,86 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "bcos/method.hpp"
-#include "bcos/step_numbers.hpp"
 #include "bcos/target.hpp"
+#include "engine/method/estimators.hpp"
 
-/// The loops of a step over dense memory, compiled for every target from one source.
-/// This header knows nothing of SIMD.
+/// The loops of a step over dense memory of the working type, compiled for every target from one
+/// source. This header knows nothing of SIMD.
 namespace bcos::kernels {
 
-/// What an estimator reads and writes. cond_simple and cond_free differ in their weights alone.
-enum class Estimate : std::uint8_t {
-  constant,
-  oracle,
-  instant,
-  ema_d,
-  ema_g,
-  cond_full,
-  cond_pair,
-};
-inline constexpr std::size_t kEstimates = 7;
-inline constexpr std::size_t kRules = 3;
-
-/// The axes of a method that change the loop; everything else is a coefficient.
+/// The axes of a method that change a loop; everything else is a coefficient.
 struct Recipe {
   bool momentum = false;
-  Estimate estimate = Estimate::constant;
+  Old a = Old::nothing;
+  New b = New::d_square;
   StepRule rule = StepRule::sqrt;
 
+  static constexpr std::size_t kCount = 2 * 3 * 5 * 3;
   constexpr std::size_t index() const {
-    return ((momentum ? kEstimates : 0) + static_cast<std::size_t>(estimate)) * kRules +
-           static_cast<std::size_t>(rule);
+    const std::size_t ab = (momentum ? 15 : 0) + static_cast<std::size_t>(a) * 5;
+    return (ab + static_cast<std::size_t>(b)) * 3 + static_cast<std::size_t>(rule);
   }
-};
-inline constexpr std::size_t kRecipes = 2 * kEstimates * kRules;
+  static constexpr Recipe at(std::size_t i) {
+    return {i / 45 != 0, static_cast<Old>(i / 15 % 3), static_cast<New>(i / 3 % 5),
+            static_cast<StepRule>(i % 3)};
+  }
 
-/// Everything an estimator but constant and oracle computes is v = p A + q B, with
-///   A = |m|^2 (conditional), the old v (moving averages) or nothing (instant),
-///   B = |d|^2, |g|^2 or |g + beta m|^2.
-/// `conditional` ones have no stored v.
-constexpr bool keeps_v(Estimate e) { return e == Estimate::ema_d || e == Estimate::ema_g; }
-constexpr bool reads_m(Estimate e) { return e == Estimate::cond_full || e == Estimate::cond_pair; }
-constexpr bool needs_sums(Estimate e) { return e != Estimate::constant && e != Estimate::oracle; }
+  constexpr bool keeps_v() const { return a == Old::v; }
+  constexpr bool keeps_u() const { return rule == StepRule::two_est; }
+  /// Whether v is a sum of squares, which can overflow and vanish.
+  constexpr bool sums() const { return b != New::one && b != New::given; }
+  /// Adam: nothing bounds |d| / sqrt(v) whatever the states hold.
+  constexpr bool unbounded() const { return keeps_v() && b == New::g_square; }
+
+  /// Whether some method has this recipe.
+  constexpr bool valid() const {
+    bool in_table = false;
+    for (const EstimatorRow& row : kEstimators) in_table |= row.a == a && row.b == b;
+    const bool needs_m = a == Old::m_square || b == New::g_plus_beta_m_square || unbounded();
+    const bool averages_d = keeps_v() && b == New::d_square;
+    return in_table && (momentum || !needs_m) && (averages_d || !keeps_u());
+  }
+
+  constexpr bool operator==(const Recipe&) const = default;
+};
 
 /// The numbers of one parameter in one step, rounded once to the working type.
 template <class T>
 struct Coefficients {
-  T factor = 1;    ///< on the gradient: clipping and grad_scale
-  T lambda = 0;    ///< coupled decay
-  T delta = 0;     ///< alpha lambda under decoupled decay
-  T alpha = 0;     ///< times the gain
-  T gamma = 0;     ///< the whole stepsize where it is known beforehand (constant)
-  T beta = 0;      ///< of m and u
-  T fresh = 1;     ///< 1 - beta
-  T p = 0;         ///< weight of A; the constant estimate
-  T q = 1;         ///< weight of B
-  T eps = 0;       ///< added to the root
-  T eps_root = 0;  ///< added to v
-  T root_of_eps_root = 0;
-  T v_low = 0;  ///< plain squares are used where v_low <= v <= v_high and |d| <= d_high
+  T factor = 1;         ///< on the gradient: clipping and grad_scale
+  T second_factor = 1;  ///< the rest of a factor below the normal range of T
+  T lambda = 0;         ///< of coupled decay
+  T delta = 0;          ///< alpha lambda under decoupled decay
+  T alpha = 0;          ///< with the gain of one-coordinate blocks, which is 1
+  T gamma = 0;          ///< the stepsize of the constant estimator
+  T beta = 0;           ///< of m and u
+  T fresh = 1;          ///< 1 - beta
+  T p = 0;
+  T q = 1;
+  T eps = 0;
+  T eps_root = 0;
+  T floor = 0;  ///< the larger of eps and the root of eps_root
+  /// Squares are taken as they are where v_low <= v <= v_high and, for Adam, |d| <= d_high.
+  T v_low = 0;
   T v_high = 0;
   T d_high = 0;
-  double beta_wide = 0;    ///< beta in float64, for block sums
-  bool coupled = false;    ///< lambda x is added to the gradient
-  bool unstarted = false;  ///< stored states are not read: they are zero
-  bool adopt = false;      ///< zero states begin from this gradient
-  bool adopt_raw = false;  ///< ... before lambda x is added
+  double beta_wide = 0;  ///< beta in float64, for block sums
+  bool coupled = false;
+  bool reads_m = true;
+  bool reads_v = true;
+  bool reads_u = true;
+  bool starts_from_gradient = false;
+  bool starts_from_raw = false;
 
-  /// Whether the states have started, and the gradient is taken as it comes.
-  bool plain() const { return !coupled && !unstarted && !adopt && factor == 1; }
+  /// Whether nothing is special: the quick loops take such steps.
+  bool usual() const {
+    return !coupled && !starts_from_gradient && reads_m && reads_v && reads_u && second_factor == 1;
+  }
 };
 
-/// Dense memory of one parameter, or a piece of it. Null where a recipe does not use it.
+/// The memory of a run of elements, dense. Null where a recipe does not use it.
 template <class T>
-struct Streams {
+struct Tile {
   T* x = nullptr;
   const T* g = nullptr;
   T* m = nullptr;
@@ -86,113 +93,64 @@ struct Streams {
   T* tap_d = nullptr;
   T* tap_v = nullptr;
   T* tap_update = nullptr;
-  const Streams* next = nullptr;  ///< what is stepped after this: asked for, never read
-  bool tapped = false;            ///< any of the taps is there
-  bool tiled = false;  ///< states collide with x in the first-level cache: go through tiles
+  bool tapped = false;    ///< some tap is there
+  std::size_t ahead = 0;  ///< bytes between what is worked on and what is asked of memory
 
-  Streams from(std::size_t i) const {
-    Streams s = *this;
-    s.x = at(x, i);
-    s.g = at(g, i);
-    s.m = at(m, i);
-    s.v = at(v, i);
-    s.u = at(u, i);
-    s.oracle = at(oracle, i);
-    s.tap_g = at(tap_g, i);
-    s.tap_d = at(tap_d, i);
-    s.tap_v = at(tap_v, i);
-    s.tap_update = at(tap_update, i);
-    return s;
+  /// The same from element i on.
+  Tile from(std::size_t i) const {
+    Tile tile = *this;
+    for (T** stream : {&tile.x, &tile.m, &tile.v, &tile.u, &tile.tap_g, &tile.tap_d, &tile.tap_v,
+                       &tile.tap_update}) {
+      if (*stream != nullptr) *stream += i;
+    }
+    for (const T** stream : {&tile.g, &tile.oracle}) {
+      if (*stream != nullptr) *stream += i;
+    }
+    return tile;
   }
+};
 
-  /// The same without the streams that have one number a block.
-  Streams block_from(std::size_t i) const {
-    Streams s = from(i);
-    s.v = nullptr;
-    s.oracle = nullptr;
-    s.tap_v = nullptr;
-    return s;
-  }
-
- private:
-  template <class P>
-  static P* at(P* pointer, std::size_t i) {
-    return pointer == nullptr ? nullptr : pointer + i;
-  }
+/// Sums of a block, in float64.
+struct Sums {
+  double a = 0;      ///< |m|^2, where A is
+  double b = 0;      ///< B
+  double third = 0;  ///< |u|^2 of the new u (rule two_est), or |d|^2 (Adam)
 };
 
 /// Sums run over 16 virtual lanes whatever the vector's width: element i of a run goes to lane
-/// i mod 16. So a run of elements has one sum, on every target.
+/// i mod 16, and the lanes are added in a fixed tree. So a run has one sum, on every target.
 inline constexpr std::size_t kLanes = 16;
 
-struct Sums {
-  alignas(64) double a[kLanes] = {};  ///< |m|^2
-  alignas(64) double b[kLanes] = {};  ///< |d|^2, |g|^2 or |g + beta m|^2
-  alignas(64) double u[kLanes] = {};  ///< |u|^2 of the new u
-};
-
-/// The same with the lanes added up, as `combine` does it.
-struct Totals {
-  double a = 0;
-  double b = 0;
-  double u = 0;
-};
-
-/// The lanes of a run, added in a fixed tree. Not inline: beside another sum, compilers mix the two
-/// and read across the vectors that were just written, which costs more than the additions.
-double combine(const double (&lanes)[kLanes]);
-
-/// Whether blocks may be advanced before their move is known. Sums in float64 hold all squares of
-/// float32, but not of float64, and then they are made again from the old states. An average of
-/// finite float32 numbers never overflows, whatever beta (TheLargestNumbers tries them all).
-template <class T>
-inline constexpr bool kAdvances = sizeof(T) < sizeof(double);
-
-/// Elements [begin, end) that were advanced but not moved yet.
-template <class T>
-struct Unmoved {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-  T gamma = 0;
+/// Lanes between two calls that sum one run.
+struct Lanes {
+  alignas(64) double a[kLanes] = {};
+  alignas(64) double b[kLanes] = {};
+  alignas(64) double third[kLanes] = {};
 };
 
 template <class T>
 struct Kernels {
   /// One-coordinate blocks: the whole step.
-  using Coordinate = void (*)(const Coefficients<T>&, const Streams<T>&, std::size_t n);
-  /// Adds n elements of a block, times `scale`, to the sums; n is a multiple of 16 but at the end.
-  using AddSums = void (*)(const Coefficients<T>&, const Streams<T>&, std::size_t n, double scale,
-                           Sums&);
-  /// x -= delta x + gamma (scale d) on a piece of a block, and the new m and u.
-  using Apply = void (*)(const Coefficients<T>&, const Streams<T>&, std::size_t n, T gamma,
-                         T scale);
-  /// Takes m and u of n elements of a block a step further, which does not depend on gamma, and
-  /// sums them. Like the two below for plain coefficients, without taps and tiles.
-  using Advance = Totals (*)(const Coefficients<T>&, const Streams<T>&, std::size_t n);
-  /// x -= delta x + gamma (scale d) on a piece of a block that was advanced.
-  using Move = Apply;
-  /// Advances the n elements from `next` on and moves as many that were advanced before, in one
-  /// loop: memory then sees steady streams. First come those of `unmoved`, all of them, then the
-  /// n from `block` on, whose last ones may be left over in `unmoved`.
-  using Sweep = Totals (*)(const Coefficients<T>&, const Streams<T>&, std::size_t block,
-                           std::size_t next, std::size_t n, T gamma, Unmoved<T>& unmoved);
-  /// Adds squares of n gradients, times `scale`, to the lanes.
-  using AddSquares = void (*)(const T* g, std::size_t n, double scale, double (&lanes)[kLanes]);
-  /// The same streams as a step (m, v where not null) with trivial arithmetic: the memory limit.
-  using Limit = void (*)(T* x, const T* g, T* m, T* v, std::size_t n);
+  using Coordinate = void (*)(const Coefficients<T>&, const Tile<T>&, std::size_t n);
+  /// Sums of a run of n elements times `scale`. A run may come in several calls, all but the last
+  /// of a multiple of 16 elements: `carried` holds its lanes and is brought up to date; null: a
+  /// run of its own. The last call returns the sums of the run.
+  using SumRun = Sums (*)(const Coefficients<T>&, const Tile<T>&, std::size_t n, double scale,
+                          Lanes* carried);
+  /// x -= delta x + gamma (scale d) on a part of a block, and the new m and u.
+  using Apply = void (*)(const Coefficients<T>&, const Tile<T>&, std::size_t n, T gamma, T scale);
 
-  Coordinate coordinate[kRecipes] = {};
-  AddSums add_sums[kRecipes] = {};
-  Apply apply[2][2] = {};  ///< [momentum][u]
-  Advance advance[kRecipes] = {};
-  Move move[2] = {};  ///< [momentum]
-  Sweep sweep[kRecipes] = {};
-  AddSquares add_squares = nullptr;
-  Limit limit = nullptr;
+  // By Recipe::index(), null where the recipe is not valid or, for sum, does not sum.
+  Coordinate coordinate[Recipe::kCount] = {};
+  SumRun sum[Recipe::kCount] = {};
+  Apply apply[Recipe::kCount] = {};
 };
 
 /// The kernels of a target that this CPU can run.
 template <class T>
 const Kernels<T>& kernels_of(Target target);
+
+/// Bytes between what a step works on and what it asks memory for, best on this processor.
+std::size_t prefetch_distance();
 
 }  // namespace bcos::kernels

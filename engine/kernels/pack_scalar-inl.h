@@ -64,7 +64,7 @@ template <class D>
 BCOS_INLINE void store(Pack<D> a, LaneOf<D>* p) {
   *p = a.v;
 }
-/// Of one lane there is the whole or nothing.
+/// n is 0 or 1: a scalar pack has one lane.
 template <class D>
 BCOS_INLINE Pack<D> load_first(D, const LaneOf<D>* p, std::size_t n, LaneOf<D> filler) {
   return {n == 0 ? filler : *p};
@@ -108,11 +108,6 @@ BCOS_INLINE Pack<D> normalising_scale(Pack<D> magnitude) {
 template <class D>
 BCOS_INLINE LaneOf<D> folded(Pack<D> a) {
   return a.v;
-}
-
-template <class D>
-BCOS_INLINE Pack<D> with_exact_product(Pack<D> sum, Pack<D> a, Pack<D> b) {
-  return sum + a * b;
 }
 
 template <class T>

@@ -70,7 +70,7 @@ template <class D>
 BCOS_INLINE void store(Pack<D> a, LaneOf<D>* p) {
   hn::StoreU(a.v, D(), p);
 }
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
 /// The first n lanes from memory, the others `filler`; nothing behind them is touched.
 template <class D>
 BCOS_INLINE Pack<D> load_first(D d, const LaneOf<D>* p, std::size_t n, LaneOf<D> filler) {
@@ -140,12 +140,6 @@ BCOS_INLINE LaneOf<D> folded(Pack<D> a) {
     const hn::Half<D> half;
     return folded(Pack<hn::Half<D>>{hn::Add(hn::LowerHalf(half, a.v), hn::UpperHalf(half, a.v))});
   }
-}
-
-/// sum + a b, where a b needs no rounding: then the fused form, where there is one, rounds alike.
-template <class D>
-BCOS_INLINE Pack<D> with_exact_product(Pack<D> sum, Pack<D> a, Pack<D> b) {
-  return {hn::MulAdd(a.v, b.v, sum.v)};
 }
 
 BCOS_INLINE Pack<FullTag<double>> widen(Pack<NarrowTag<float>> a) {

@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
+#include <utility>
 
 #include "engine/kernels/float_format.hpp"
 #include "engine/kernels/kernels.hpp"
 #include "engine/kernels/targets.hpp"
-#include "engine/kernels/tuning.hpp"
 
 #define BCOS_INLINE inline __attribute__((always_inline))
-#define BCOS_LAMBDA
 
 namespace bcos::kernels {
 namespace scalar {

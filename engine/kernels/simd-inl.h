@@ -1,11 +1,10 @@
 // The body of simd_f32.cc and simd_f64.cc: Highway includes them once a target, in a namespace and
 // with the compiler flags of that target. Highway is used through its headers alone.
 
-// Vectors without a fixed size cannot be members of a struct; SSSE3 and the emulated target would
-// only repeat what sse4 and scalar do.
+// Those that are dispatched below, and what Highway falls back to.
 #ifndef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS \
-  (HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_AVX3_DL)
+  (~(HWY_SSE4 | HWY_AVX2 | HWY_AVX3 | HWY_NEON | HWY_EMU128 | HWY_SCALAR))
 #endif
 
 #include <hwy/foreach_target.h>
@@ -13,18 +12,15 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
+#include <utility>
 
 #include "engine/kernels/float_format.hpp"
 #include "engine/kernels/kernels.hpp"
 #include "engine/kernels/targets.hpp"
-#include "engine/kernels/tuning.hpp"
 
 #undef BCOS_INLINE
 #define BCOS_INLINE HWY_INLINE
-#undef BCOS_LAMBDA
-#define BCOS_LAMBDA HWY_ATTR
 
 #if HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR
 HWY_BEFORE_NAMESPACE();

@@ -6,6 +6,7 @@
 #include "bcos/text.hpp"
 #include "engine/error.hpp"
 #include "engine/method/blocks.hpp"
+#include "engine/method/estimators.hpp"
 #include "engine/method/numbers.hpp"
 #include "engine/method/options.hpp"
 
@@ -13,15 +14,6 @@ namespace bcos {
 namespace {
 
 constexpr std::string_view kValidate = "validate";
-
-bool is_conditional(Estimator estimator) {
-  return estimator == Estimator::cond_full || estimator == Estimator::cond_simple ||
-         estimator == Estimator::cond_free;
-}
-
-bool averages(Estimator estimator) {
-  return estimator == Estimator::ema_d || estimator == Estimator::ema_g;
-}
 
 // Written so that NaN fails each of them.
 void check_fraction(std::string_view field, double value) {
@@ -81,7 +73,7 @@ void check_rule(const Method& method) {
 }
 
 void check_estimator(const Method& method) {
-  if (is_conditional(method.estimator) && method.direction != Direction::momentum) {
+  if (row_of(method.estimator).a == Old::m_square && method.direction != Direction::momentum) {
     throw fail(kValidate,
                "expected direction momentum for estimator {}, which reads m, but received {}",
                name(method.estimator), name(method.direction));
@@ -154,13 +146,13 @@ bool same_but_numbers(const Method& a, const Method& b) { return with_numbers(a,
 
 StateKinds state_kinds(const Method& method) {
   return {.m = method.direction == Direction::momentum,
-          .v = averages(method.estimator),
+          .v = row_of(method.estimator).a == Old::v,
           .u = method.rule == StepRule::two_est};
 }
 
 NumbersUsed numbers_used(const Method& method) {
   return {.beta = method.direction == Direction::momentum || method.rule == StepRule::two_est,
-          .beta_v = averages(method.estimator) || method.estimator == Estimator::cond_free,
+          .beta_v = row_of(method.estimator).reads_beta_v,
           .eps = method.rule == StepRule::sqrt,
           .eps_root = true,
           .lambda = method.decay != Decay::none,
@@ -169,28 +161,9 @@ NumbersUsed numbers_used(const Method& method) {
 
 std::optional<double> amplification_bound(const Method& method) {
   const double beta = method.direction == Direction::momentum ? method.beta : 0.0;
-  const double w = 1 - beta;
-  const double beta_v = method.beta_v;
-  switch (method.estimator) {
-    case Estimator::instant:
-      return 1.0;
-    case Estimator::constant:
-    case Estimator::oracle:
-      return std::nullopt;
-    case Estimator::ema_d:
-      return 1 / std::sqrt(1 - beta_v);
-    case Estimator::ema_g:
-      if (beta == 0) return 1 / std::sqrt(1 - beta_v);
-      if (beta * beta >= beta_v) return std::nullopt;
-      return w / std::sqrt((1 - beta_v) * (1 - beta * beta / beta_v));
-    case Estimator::cond_full:
-      return std::sqrt(2 / (2 - beta * beta));
-    case Estimator::cond_simple:
-      return std::sqrt(2 / (2 - beta));
-    case Estimator::cond_free:
-      return std::sqrt(beta * beta / beta_v + w * w / (1 - beta_v));
-  }
-  return std::nullopt;
+  const double bound = row_of(method.estimator).bound(beta, method.beta_v);
+  if (std::isinf(bound)) return std::nullopt;
+  return bound;
 }
 
 Method resolve(std::string_view function, std::string_view method_name, Method method,

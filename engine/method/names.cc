@@ -4,6 +4,7 @@
 
 #include "bcos/text.hpp"
 #include "engine/error.hpp"
+#include "engine/method/estimators.hpp"
 
 namespace bcos {
 namespace {
@@ -14,8 +15,11 @@ constexpr int kNames = 0;  // only the enumerations below have names
 template <>
 constexpr std::array<std::string_view, 3> kNames<Direction> = {"gradient", "momentum", "user"};
 template <>
-constexpr std::array<std::string_view, 8> kNames<Estimator> = {
-    "instant", "constant", "ema_d", "ema_g", "cond_full", "cond_simple", "cond_free", "oracle"};
+constexpr auto kNames<Estimator> = [] {
+  std::array<std::string_view, std::size(kEstimators)> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kEstimators[i].name;
+  return names;
+}();
 template <>
 constexpr std::array<std::string_view, 3> kNames<StepRule> = {"sqrt", "two_est", "inv"};
 template <>

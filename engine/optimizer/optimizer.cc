@@ -12,7 +12,7 @@
 #include "engine/safetensors/layout.hpp"
 #include "engine/suggestion.hpp"
 #include "engine/update/check_max_norm.hpp"
-#include "engine/update/tensor_layout.hpp"
+#include "engine/update/strides.hpp"
 
 namespace bcos {
 namespace {
@@ -82,7 +82,7 @@ ParameterId Optimizer::Impl::add(std::string name, const TensorView& x, GroupId 
 std::map<std::uintptr_t, Optimizer::Impl::Extent> Optimizer::Impl::memory_of(
     const OwnedParameter& parameter) const {
   // Interleaved views of one array share a range of addresses but no element.
-  if (parameter.elements == 0 || !TensorLayout(parameter.shape, parameter.strides).dense()) {
+  if (parameter.elements == 0 || !Strides(parameter.shape, parameter.strides, bytes_of(parameter.dtype)).dense()) {
     return {};
   }
   const auto begin = reinterpret_cast<std::uintptr_t>(parameter.x);

@@ -1,207 +1,185 @@
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
-#include "engine/executor/run_tasks.hpp"
+#include "engine/error.hpp"
+#include "engine/update/check_max_norm.hpp"
 #include "engine/update/float_environment.hpp"
 #include "engine/update/plan_impl.hpp"
 
-/// The work of a step, a piece at a time.
+/// The order of a step.
 namespace bcos {
+
+StepReport Plan::Impl::update(std::span<const Gradient> gradients, std::span<const double> alphas,
+                              std::span<std::uint64_t> steps, const StepOptions& options) {
+  const DefaultFloatEnvironment environment;
+  check_call(gradients, alphas, steps, options);
+  StepReport report;
+  for (std::size_t k = 0; k < methods_.size(); ++k) {
+    report.decay_above_one |=
+        methods_[k].decay == Decay::decoupled && alphas[k] * methods_[k].lambda > 1;
+  }
+  list_items(gradients, report);
+  const double factor = gradient_factor(options, report);
+  if (report.skipped) {
+    if (options.guard == Guard::raise) {
+      throw fail(ErrorCode::non_finite, "update",
+                 "expected finite gradients but received NaN or infinity: nothing was changed");
+    }
+    return report;
+  }
+  find_numbers(alphas, steps, factor);
+  leave_unstarted(alphas, steps);
+  for (Share& share : shares_) {
+    if (!share.items.empty()) share.backend->step(share.items);
+    for (const std::size_t parameter : share.parameters) {
+      ++steps[parameter];
+      report.elements += entries_[parameter].elements;
+      report.bytes += entries_[parameter].place.bytes;
+    }
+  }
+  return report;
+}
+
+void Plan::Impl::check_call(std::span<const Gradient> gradients, std::span<const double> alphas,
+                            std::span<const std::uint64_t> steps,
+                            const StepOptions& options) const {
+  if (gradients.size() != entries_.size() || steps.size() != entries_.size()) {
+    throw fail(ErrorCode::mismatch, "update",
+               "expected {} gradients and step counters but received {} and {}", entries_.size(),
+               gradients.size(), steps.size());
+  }
+  if (alphas.size() != methods_.size()) {
+    throw fail(ErrorCode::mismatch, "update", "expected {} alphas, one per group, but received {}",
+               methods_.size(), alphas.size());
+  }
+  for (const double alpha : alphas) {
+    if (!(alpha >= 0) || !std::isfinite(alpha)) {
+      throw fail("update", "expected a finite alpha >= 0 but received {}", alpha);
+    }
+  }
+  if (!std::isfinite(options.grad_scale) || !std::isfinite(1 / options.grad_scale)) {
+    throw fail("update",
+               "expected a finite grad_scale with a finite inverse, other than 0, but received {}",
+               options.grad_scale);
+  }
+  constexpr std::uint64_t kMostSteps = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i] > kMostSteps) {
+      throw fail("update", "expected a step counter below 2^63 for {} but received {}", labels_[i],
+                 steps[i]);
+    }
+  }
+  check_max_norm(options.max_norm, "update");
+}
+
+void Plan::Impl::list_items(std::span<const Gradient> gradients, StepReport& report) {
+  for (Share& share : shares_) {
+    share.items.clear();
+    share.parameters.clear();
+  }
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (gradients[i].data == nullptr && entries_[i].elements > 0) {
+      ++report.missing;
+      continue;
+    }
+    Share& share = shares_[entries_[i].backend];
+    share.items.push_back({entries_[i].place.slot, &gradients[i]});
+    share.parameters.push_back(i);
+  }
+  for (Share& share : shares_) {
+    if (!share.items.empty()) share.backend->bind(share.items);
+  }
+}
+
+/// What clipping and grad_scale make of the gradients; sets what the report says of both.
+double Plan::Impl::gradient_factor(const StepOptions& options, StepReport& report) {
+  // Squares in float64 can overflow; scaled by this they cannot.
+  constexpr double kScale = 0x1p-600;
+  const bool guarded = options.guard != Guard::propagate;
+  if (!guarded && !options.max_norm) return 1 / options.grad_scale;
+
+  double scale = 1;
+  double square = sum_of_squares(scale);
+  if (!std::isfinite(square)) {
+    scale = kScale;
+    square = sum_of_squares(scale);
+  }
+  if (!std::isfinite(square) && guarded) {
+    report.skipped = true;
+    return 0;
+  }
+  const double scaled_norm = std::sqrt(square) / std::abs(options.grad_scale);
+  report.norm = scaled_norm / scale;
+  double clip = 1;
+  if (options.max_norm) {
+    // As in torch's clip_grad_norm_: the norm plus 1e-6.
+    const double ratio = *options.max_norm * scale / (scaled_norm + 1e-6 * scale);
+    clip = ratio < 1 || std::isnan(ratio) ? ratio : 1;
+    report.clipped = clip < 1;
+  }
+  return clip / options.grad_scale;
+}
+
+double Plan::Impl::sum_of_squares(double scale) {
+  squares_.assign(entries_.size(), 0);
+  for (Share& share : shares_) {
+    if (share.items.empty()) continue;
+    share.squares.resize(share.items.size());
+    share.backend->squares(share.items, scale, share.squares);
+    for (std::size_t k = 0; k < share.items.size(); ++k) {
+      squares_[share.parameters[k]] = share.squares[k];
+    }
+  }
+  double total = 0;
+  for (const double square : squares_) total += square;
+  return total;
+}
 
 void Plan::Impl::find_numbers(std::span<const double> alphas, std::span<const std::uint64_t> steps,
                               double factor) {
-  block_steps_f32_.clear();
-  block_steps_f64_.clear();
-  constexpr std::size_t kNone = ~std::size_t{0};
-  std::size_t last[2] = {kNone, kNone};
-  for (std::size_t i = 0; i < heads_.size(); ++i) {
-    TensorHead& head = heads_[i];
-    if (!head.in_step) continue;
-    const bool narrow = head.dtype == DType::f32;
-    std::size_t& same = last[narrow ? 0 : 1];
-    if (same != kNone && heads_[same].group == head.group && steps[same] == steps[i]) {
-      head.numbers = heads_[same].numbers;
-      continue;
+  numbers_.clear();
+  for (Share& share : shares_) {
+    std::size_t last = entries_.size();
+    for (std::size_t k = 0; k < share.items.size(); ++k) {
+      const std::size_t i = share.parameters[k];
+      const Entry& entry = entries_[i];
+      const bool same = last < entries_.size() && entries_[last].group == entry.group &&
+                        entries_[last].dtype == entry.dtype && steps[last] == steps[i];
+      if (!same) {
+        const Method& method = methods_[entry.group];
+        numbers_.push_back(step_numbers(method, alphas[entry.group], steps[i], factor));
+        if (entry.dtype == DType::f32) {
+          check_range<float>(numbers_.back(), method.rule, labels_[i]);
+        } else {
+          check_range<double>(numbers_.back(), method.rule, labels_[i]);
+        }
+      }
+      share.items[k].numbers = &numbers_.back();
+      last = i;
     }
-    const Method& method = methods_[head.group];
-    const StepNumbers numbers = step_numbers(method, alphas[head.group], steps[i], factor);
-    if (narrow) {
-      head.numbers = static_cast<std::uint32_t>(block_steps_f32_.size());
-      block_steps_f32_.push_back(make_step<float>(numbers, method));
-    } else {
-      head.numbers = static_cast<std::uint32_t>(block_steps_f64_.size());
-      block_steps_f64_.push_back(make_step<double>(numbers, method));
+  }
+}
+
+/// Frameworks make the state of a fresh optimizer by a step with zero gradients at alpha = 0: such
+/// parameters stay unstarted.
+void Plan::Impl::leave_unstarted(std::span<const double> alphas,
+                                 std::span<const std::uint64_t> steps) {
+  if (!std::ranges::count(alphas, 0.0)) return;
+  for (Share& share : shares_) {
+    std::size_t left = 0;
+    for (std::size_t k = 0; k < share.items.size(); ++k) {
+      const std::size_t i = share.parameters[k];
+      if (alphas[entries_[i].group] == 0 && steps[i] == 0 &&
+          share.backend->gradient_is_zero(share.items[k])) {
+        share.backend->start_at_zero(share.items[k]);
+        continue;
+      }
+      share.items[left] = share.items[k];
+      share.parameters[left++] = i;
     }
-    same = i;
-  }
-}
-
-void Plan::Impl::run(const TaskList& list, Work work) {
-  const std::size_t threads = threads_of(executor_);
-  if (threads == 1 || list.elements() < kWorthThreads) {
-    run_pieces(list.pieces(), work);
-    return;
-  }
-  struct Job {
-    Impl* plan;
-    const TaskList* list;
-    std::size_t at_once;
-    Work work;
-  } job{this, &list, tasks_at_once(list.tasks(), threads), work};
-  const auto task = [](void* argument, std::size_t index) {
-    const Job& job = *static_cast<const Job*>(argument);
-    const std::size_t first = index * job.at_once;
-    const std::size_t last = std::min(first + job.at_once, job.list->tasks());
-    job.plan->run_pieces(job.list->pieces_of(first, last), job.work);
-  };
-  run_tasks(executor_, (list.tasks() + job.at_once - 1) / job.at_once, task, &job);
-}
-
-void Plan::Impl::run_pieces(std::span<const Piece> pieces, Work work) {
-  const DefaultFloatEnvironment environment;
-  for_each_joined(pieces, [&](const Piece& piece) {
-    if (heads_[piece.tensor].in_step) (this->*work)(piece);
-  });
-}
-
-void Plan::Impl::sum_large(const Piece& piece) {
-  const PlannedTensor& tensor = tensors_[piece.tensor];
-  tensor.dtype == DType::f32 ? sum_large_of<float>(tensor, piece)
-                             : sum_large_of<double>(tensor, piece);
-}
-
-template <class T>
-void Plan::Impl::sum_large_of(const PlannedTensor& tensor, const Piece& piece) {
-  const BlockStep<T>& step = block_steps<T>()[heads_[tensor.index].numbers];
-  if (!kernels::needs_sums(step.recipe.estimate)) return;
-  const BoundStreams<T> streams = tensor.streams<T>();
-  if (!streams.dense) return;
-  const std::uint64_t length = tensor.blocks.length(0);
-  for (std::uint64_t i = piece.begin, count = 0; i < piece.end; i += count) {
-    const std::uint64_t k = i / length;
-    count = std::min({kSumChunk, (k + 1) * length - i, piece.end - i});
-    kernels::Sums sums;
-    step.kernels->add_sums[step.recipe.index()](step.coefficients, streams.base.block_from(i),
-                                                count, 1.0, sums);
-    const std::uint64_t chunk = (i - k * length) / kSumChunk;
-    large_sums_[tensor.large_chunk + k * chunks_of(length) + chunk] = combined(sums);
-  }
-}
-
-void Plan::Impl::find_large_moves() {
-  for (const PlannedTensor& tensor : tensors_) {
-    if (!tensor.large || !heads_[tensor.index].in_step) continue;
-    tensor.dtype == DType::f32 ? find_large_moves_of<float>(tensor)
-                               : find_large_moves_of<double>(tensor);
-  }
-}
-
-template <class T>
-void Plan::Impl::find_large_moves_of(const PlannedTensor& tensor) {
-  const BoundStreams<T> streams = tensor.streams<T>();
-  if (!streams.dense) return;
-  const std::uint64_t length = tensor.blocks.length(0);
-  for (std::uint64_t k = 0; k < tensor.blocks.count(); ++k) {
-    const std::span<const BlockSums> chunks(
-        large_sums_.data() + tensor.large_chunk + k * chunks_of(length), chunks_of(length));
-    large_moves<T>()[tensor.first_move + k] = large_block_move<T>(
-        block_steps<T>()[heads_[tensor.index].numbers], streams.base, k, length, chunks);
-  }
-}
-
-void Plan::Impl::step(const Piece& piece) {
-  const TensorHead& head = heads_[piece.tensor];
-  if (head.ordinary) {
-    head.dtype == DType::f32 ? step_ordinary<float>(head, piece)
-                             : step_ordinary<double>(head, piece);
-    return;
-  }
-  const PlannedTensor& tensor = tensors_[piece.tensor];
-  tensor.dtype == DType::f32 ? step_of<float>(tensor, piece) : step_of<double>(tensor, piece);
-}
-
-template <class T>
-void Plan::Impl::step_ordinary(const TensorHead& head, const Piece& piece) {
-  const BlockStep<T>& step = block_steps<T>()[head.numbers];
-  kernels::Streams<T> s = head.streams<T>().from(piece.begin);
-  kernels::Streams<T> next;
-  const bool last = piece.end < head.n || piece.tensor + 1 == heads_.size();
-  if (!last && heads_[piece.tensor + 1].in_step) {
-    next = heads_[piece.tensor + 1].streams<T>();
-    const std::uint64_t n = piece.end - piece.begin;
-    // What lies right behind is asked for anyway.
-    const auto behind = [n](const T* stream, const T* following) {
-      return stream == nullptr || following == stream + n;
-    };
-    const bool all =
-        behind(s.x, next.x) && behind(s.g, next.g) && behind(s.m, next.m) && behind(s.v, next.v);
-    if (!all) s.next = &next;
-  }
-  step.kernels->coordinate[step.recipe.index()](step.coefficients, s, piece.end - piece.begin);
-}
-
-template <class T>
-void Plan::Impl::step_of(const PlannedTensor& tensor, const Piece& piece) {
-  if (tensor.blocks.kind() == BlockShape::Kind::coordinate) {
-    step_coordinates<T>(tensor, piece);
-    return;
-  }
-  const BlockStep<T>& step = block_steps<T>()[heads_[tensor.index].numbers];
-  const BoundStreams<T> streams = tensor.streams<T>();
-  const std::uint64_t length = tensor.blocks.length(0);
-  if (tensor.large && streams.dense) {
-    for (std::uint64_t i = piece.begin; i < piece.end;) {
-      const std::uint64_t k = i / length;
-      const std::uint64_t end = std::min(piece.end, (k + 1) * length);
-      apply_move(step, large_moves<T>()[tensor.first_move + k], streams.base.block_from(i),
-                 end - i);
-      i = end;
-    }
-  } else if (tensor.large) {
-    // The gradient of this step is strided: whoever holds a block's first element takes it whole.
-    const std::uint64_t first = (piece.begin + length - 1) / length;
-    const std::uint64_t last = (piece.end + length - 1) / length;
-    step_gathered_blocks(step, tensor.blocks, streams, first, last);
-  } else if (tensor.blocks.kind() == BlockShape::Kind::contiguous && streams.dense) {
-    step_dense_blocks(step, tensor.blocks, streams, piece.begin, piece.end);
-  } else {
-    step_gathered_blocks(step, tensor.blocks, streams, piece.begin, piece.end);
-  }
-}
-
-template <class T>
-void Plan::Impl::step_coordinates(const PlannedTensor& tensor, const Piece& piece) {
-  const BlockStep<T>& step = block_steps<T>()[heads_[tensor.index].numbers];
-  const BoundStreams<T> streams = tensor.streams<T>();
-  const auto kernel = step.kernels->coordinate[step.recipe.index()];
-  if (streams.dense) {
-    kernel(step.coefficients, streams.base.from(piece.begin), piece.end - piece.begin);
-    return;
-  }
-  constexpr std::uint64_t kTile = 512;
-  T x[kTile];
-  T g[kTile];
-  T m[kTile];
-  T u[kTile];
-  for (std::uint64_t i = piece.begin; i < piece.end; i += kTile) {
-    const std::uint64_t n = std::min(kTile, piece.end - i);
-    const auto& base = streams.base;
-    kernels::Streams<T> tile = base.from(i);
-    gather(base.x, *streams.x, i, n, x);
-    gather(base.g, *streams.g, i, n, g);
-    tile.x = x;
-    tile.g = g;
-    if (base.m != nullptr) {
-      gather(base.m, *streams.m, i, n, m);
-      tile.m = m;
-    }
-    if (base.u != nullptr) {
-      gather(base.u, *streams.u, i, n, u);
-      tile.u = u;
-    }
-    kernel(step.coefficients, tile, n);
-    scatter(x, *streams.x, i, n, base.x);
-    if (base.m != nullptr) scatter(m, *streams.m, i, n, base.m);
-    if (base.u != nullptr) scatter(u, *streams.u, i, n, base.u);
+    share.items.resize(left);
+    share.parameters.resize(left);
   }
 }
 

@@ -7,35 +7,58 @@
 
 namespace bcos {
 
-/// What a step needs of a method besides memory, in float64. For adapters that compute elsewhere,
-/// on devices that the engine does not know; `update` uses the same.
+/// A: what an estimator remembers.
+enum class Old : std::uint8_t {
+  nothing,
+  m_square,  ///< |m|^2 of the momentum before the step
+  v,         ///< the stored v
+};
+
+/// B: what a step adds to it.
+enum class New : std::uint8_t {
+  d_square,
+  g_square,
+  g_plus_beta_m_square,  ///< |g + beta m|^2 with the momentum before the step
+  one,                   ///< the constant estimator: v = q
+  given,                 ///< the oracle: v is the caller's
+};
+
+/// What a step needs of a method besides memory, in float64. Whoever computes a step (the engine,
+/// an adapter on another device) computes it from these:
 ///
-///   g = factor gradient (+ lambda x if coupled),  m' = beta m + (1-beta) g,
-///   v = p A + q B, where A is |m|^2 (cond_*) or the old v (ema_*), and B is |d|^2 (instant,
-///   ema_d), |g|^2 (ema_g, cond_simple, cond_free) or |g + beta m|^2 (cond_full)
+///   g = factor gradient (+ lambda x if coupled)
+///   m' = beta m + (1 - beta) g,   d = m' with momentum, else g
+///   v = p A + q B
+///   x' = x - (delta x + gamma d),   gamma by the method's rule from alpha, v, eps and eps_root
 struct StepNumbers {
   double factor = 1;  ///< on the gradient
   double alpha = 0;
-  double delta = 0;  ///< alpha lambda under decoupled decay: x -= delta x + gamma d
+  double delta = 0;  ///< alpha lambda under decoupled decay
   double beta = 0;
+  Old a = Old::nothing;
+  New b = New::d_square;
   double p = 0;
   double q = 1;
   double eps = 0;
   double eps_root = 0;
   double lambda = 0;  ///< of coupled decay
-  double c = 1;       ///< v of the constant estimator
   bool sqrt_gain = false;
   bool coupled = false;
-  bool unstarted = false;  ///< states are taken as zero
-  bool adopt = false;      ///< zero states begin from this gradient
-  bool adopt_raw = false;  ///< ... before lambda x is added
+  /// A state that is not read counts as zero: before the first step, and where its weight is 0.
+  bool reads_m = false;
+  bool reads_v = false;
+  bool reads_u = false;
+  bool unstarted = false;             ///< this is the parameter's first step
+  bool starts_from_gradient = false;  ///< states that are zero begin as this gradient
+  bool starts_from_raw = false;       ///< ... before lambda x is added
 };
 
-/// No |d|/sqrt(v) that is longer is used. C-bounded methods stay below 10; states that do not
-/// belong together (an Adam v far too small for its m) would give infinite steps.
+/// No step uses |d| / sqrt(v) above this. States that belong together stay far below it; an Adam v
+/// that is far too small for its m would give infinite steps.
 inline constexpr double kMostAmplified = 1e20;
 
-/// The numbers of step t (steps the parameter has taken before) at this alpha.
+/// The numbers of step t (the steps that the parameter has taken before) at this alpha.
+/// `method` is valid.
 BCOS_API StepNumbers step_numbers(const Method& method, double alpha, std::uint64_t t,
                                   double factor);
 

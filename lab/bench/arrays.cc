@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::size_t kHugePage = std::size_t{1} << 21;
 constexpr std::size_t kLine = 64;
-constexpr std::size_t kAlias = std::size_t{1} << 28;
 
 std::uint64_t mixed(std::uint64_t value) {
   value += 0x9e3779b97f4a7c15;
@@ -21,17 +20,13 @@ std::uint64_t mixed(std::uint64_t value) {
 
 }  // namespace
 
-Array::Array(std::size_t bytes, std::uint64_t seed, const void* distance_from)
-    : mapped_(bytes + 3 * kHugePage + (distance_from == nullptr ? 0 : kAlias)) {
+Array::Array(std::size_t bytes, std::uint64_t seed) : mapped_(bytes + 3 * kHugePage) {
   mapping_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping_ == MAP_FAILED) throw std::bad_alloc();
   const auto start = reinterpret_cast<std::uintptr_t>(mapping_);
   const std::size_t first_huge = (0 - start) % kHugePage;
-  std::size_t offset = first_huge + mixed(seed) % (kHugePage / kLine) * kLine;
-  if (distance_from != nullptr) {
-    offset = (reinterpret_cast<std::uintptr_t>(distance_from) - start) % kAlias;
-  }
+  const std::size_t offset = first_huge + mixed(seed) % (kHugePage / kLine) * kLine;
   data_ = static_cast<std::byte*>(mapping_) + offset;
   // Whole huge pages, whatever the array has of its first and last: so that a list of arrays is
   // not looked up in smaller pages than one long array.

@@ -6,11 +6,10 @@
 
 namespace bcos::lab {
 
-/// Memory for a benchmark, at a random place in a huge page unless told otherwise.
+/// Memory for a benchmark, at a random place in a huge page.
 class Array {
  public:
-  /// distance_from: a multiple of 256 MB away from this address, to the byte.
-  Array(std::size_t bytes, std::uint64_t seed, const void* distance_from = nullptr);
+  Array(std::size_t bytes, std::uint64_t seed);
   ~Array();
   Array(Array&& other) noexcept;
   Array& operator=(Array&&) = delete;

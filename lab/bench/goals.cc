@@ -116,9 +116,6 @@ std::vector<Goal> speed_goals() {
     add("148 tensors of GPT-2 over one array", 1.05, [=](int pairs) {
       return against_plain(bcosw_c, gpt2_shapes(), {.threads = threads}, pairs);
     });
-    add("10,000 x 1,000 over one array", 1.15, [=](int pairs) {
-      return against_plain(bcosw_c, small_shapes(), {.threads = threads}, pairs);
-    });
     add("rows of 1024 over coordinates, 1e7", 1.10,
         [=](int pairs) { return row_blocks(1024, threads, pairs); });
     add("rows of 4096 over coordinates, 1e7", 1.15,
@@ -126,10 +123,6 @@ std::vector<Goal> speed_goals() {
     add("guard and clipping over plain, 1e7", threads == 1 ? 1.45 : 1.40, [=](int pairs) {
       return against_plain(bcosw_c, {{kMemoryBound}},
                            {.threads = threads, .step = {.max_norm = 1.0, .guard = Guard::skip}},
-                           pairs);
-    });
-    add("worst placement over random, 1e7", 1.30, [=](int pairs) {
-      return against_plain(bcosw_c, {{kMemoryBound}}, {.threads = threads, .worst_placement = true},
                            pairs);
     });
   }

@@ -3,13 +3,10 @@
 #include <algorithm>
 
 #include "engine/executor/run_tasks.hpp"
-#include "engine/kernels/kernels.hpp"
-#include "engine/update/pieces.hpp"
+#include "engine/update/work.hpp"
 
 namespace bcos::lab {
 namespace {
-
-constexpr std::uint64_t kTask = TaskList::kTaskElements;
 
 /// Arrays below this share the arena of their kind: a program makes its parameters one after the
 /// other, then its gradients, then its states.
@@ -18,6 +15,27 @@ constexpr std::uint64_t kSmallBytes = 64 * 1024;
 void fill_in(void* data, DType dtype, std::uint64_t n, std::uint64_t seed) {
   dtype == DType::f32 ? fill(static_cast<float*>(data), n, seed)
                       : fill(static_cast<double*>(data), n, seed);
+}
+
+/// Reads and writes what a step does, with next to no arithmetic. m and v may be null.
+template <class T>
+void stream(T* __restrict x, const T* __restrict g, T* __restrict m, T* __restrict v,
+            std::uint64_t n) {
+  constexpr T kHalf = T(0.5);
+  if (m != nullptr && v != nullptr) {
+    for (std::uint64_t i = 0; i < n; ++i) {
+      m[i] = (m[i] + g[i]) * kHalf;
+      v[i] = (v[i] + m[i]) * kHalf;
+      x[i] -= v[i];
+    }
+  } else if (T* __restrict state = m != nullptr ? m : v) {
+    for (std::uint64_t i = 0; i < n; ++i) {
+      state[i] = (state[i] + g[i]) * kHalf;
+      x[i] -= state[i];
+    }
+  } else {
+    for (std::uint64_t i = 0; i < n; ++i) x[i] -= g[i];
+  }
 }
 
 }  // namespace
@@ -43,14 +61,13 @@ StepRunner::StepRunner(const Method& method, DType dtype,
     const std::uint64_t n = element_count(shapes[i]);
     elements_ += n;
     Parameter parameter;
-    parameter.x = take(tensor, arenas_[0], n, seed++, true, nullptr);
+    parameter.x = take(tensor, arenas_[0], n, seed++, true);
     parameter.x.shape = tensor.shape;
-    const TensorView gradient = take(tensor, arenas_[1], n, seed++, true, nullptr);
+    const TensorView gradient = take(tensor, arenas_[1], n, seed++, true);
     gradients_.push_back({.data = gradient.data});
-    const void* distance = options.worst_placement ? parameter.x.data : nullptr;
     const auto state = [&](bool kept, Arena& arena, std::uint64_t count, Dims shape) {
       TensorView view;
-      if (kept) view = take(tensor, arena, count, seed++, false, distance);
+      if (kept) view = take(tensor, arena, count, seed++, false);
       view.dtype = dtype;
       view.shape = shape;
       return view;
@@ -67,13 +84,13 @@ StepRunner::StepRunner(const Method& method, DType dtype,
 }
 
 TensorView StepRunner::take(Tensor& tensor, Arena& arena, std::uint64_t elements,
-                            std::uint64_t seed, bool filled, const void* distance_from) {
+                            std::uint64_t seed, bool filled) {
   const std::uint64_t bytes = elements * bytes_of(dtype_);
   void* data = nullptr;
-  if (bytes < kSmallBytes && distance_from == nullptr) {
+  if (bytes < kSmallBytes) {
     data = arena.take(bytes);
   } else {
-    data = tensor.arrays.emplace_back(bytes, seed, distance_from).as<void>();
+    data = tensor.arrays.emplace_back(bytes, seed).as<void>();
   }
   if (filled) fill_in(data, dtype_, elements, seed);
   return {data, dtype_, {}, {}};
@@ -106,31 +123,28 @@ void LimitRunner::step() { dtype_ == DType::f32 ? step_in<float>() : step_in<dou
 template <class T>
 void LimitRunner::step_in() {
   struct Job {
-    const kernels::Kernels<T>* kernels;
     T* x;
     const T* g;
     T* m;
     T* v;
     std::uint64_t n;
-    std::uint64_t each;
-  } job{&kernels::kernels_of<T>(default_target()),
-        arrays_[0].as<T>(),
+    std::uint64_t range;
+  } job{arrays_[0].as<T>(),
         arrays_[1].as<T>(),
         kinds_.m ? arrays_[2].as<T>() : nullptr,
         kinds_.v ? arrays_[3].as<T>() : nullptr,
         elements_,
-        kTask};
+        0};
   const auto task = [](void* argument, std::size_t index) {
     const Job& job = *static_cast<const Job*>(argument);
-    const std::uint64_t begin = index * job.each;
-    const std::uint64_t n = std::min(job.each, job.n - begin);
-    job.kernels->limit(job.x + begin, job.g + begin, job.m == nullptr ? nullptr : job.m + begin,
-                       job.v == nullptr ? nullptr : job.v + begin, n);
+    const std::uint64_t begin = index * job.range;
+    const auto at = [&](auto* array) { return array == nullptr ? nullptr : array + begin; };
+    stream(at(job.x), at(job.g), at(job.m), at(job.v), std::min(job.range, job.n - begin));
   };
-  Executor executor{.threads = threads_};
-  if (elements_ < 4 * kTask) executor.threads = 1;
-  job.each *= tasks_at_once(elements_ / kTask, threads_of(executor));
-  run_tasks(executor, (elements_ + job.each - 1) / job.each, task, &job);
+  const Executor executor{.threads = threads_};
+  const std::uint64_t ranges = ranges_of(elements_, threads_of(executor));
+  job.range = (elements_ + ranges - 1) / ranges;
+  run_tasks(executor, (elements_ + job.range - 1) / job.range, task, &job);
 }
 
 }  // namespace bcos::lab

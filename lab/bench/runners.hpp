@@ -14,7 +14,6 @@ class StepRunner {
  public:
   struct Options {
     int threads = 1;
-    bool worst_placement = false;  ///< states a multiple of 256 MB away from x
     StepOptions step = {};
     std::uint64_t seed = 1;
   };
@@ -34,7 +33,7 @@ class StepRunner {
     std::vector<Array> arrays;  ///< large ones; small ones are in the arenas
   };
   TensorView take(Tensor& tensor, Arena& arena, std::uint64_t elements, std::uint64_t seed,
-                  bool filled, const void* distance_from);
+                  bool filled);
 
   DType dtype_;
   std::uint64_t elements_ = 0;

@@ -1,12 +1,10 @@
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <thread>
 
 #include "bcos/methods.hpp"
 #include "bcos/text.hpp"
-#include "engine/kernels/tuning.hpp"
 #include "tests/engine/bits.hpp"
 #include "tests/engine/random_numbers.hpp"
 #include "tests/engine/stepper.hpp"
@@ -81,7 +79,7 @@ TEST(Bits, DoNotDependOnThreadsOrOrder) {
   }
 }
 
-TEST(Bits, DoNotDependOnHowManyTasksAThreadTakesAtOnce) {
+TEST(Bits, DoNotDependOnHowLongTheRangesOfWorkAre) {
   const std::vector<std::int64_t> large = {3001, 5657};
   for (const Layout layout : {Layout::coordinate, Layout::row}) {
     Method method = bcosw_c;
@@ -124,84 +122,6 @@ TEST(Bits, DoNotDependOnWhoLooks) {
         }
         EXPECT_TRUE(same_bits(alone.everything(), watched.everything())) << to_json(method);
       }
-    }
-  }
-}
-
-/// Two views of 256 MB of addresses, of which little is ever touched: what lies at the same place
-/// of both falls on the same sets of a first-level cache.
-class CollidingMemory {
- public:
-  static constexpr std::size_t kApart = std::size_t{1} << 28;
-
-  CollidingMemory()
-      : mapping_(mmap(nullptr, 3 * kApart, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
-  ~CollidingMemory() { munmap(mapping_, 3 * kApart); }
-  CollidingMemory(const CollidingMemory&) = delete;
-  CollidingMemory& operator=(const CollidingMemory&) = delete;
-
-  bool made() const { return mapping_ != MAP_FAILED; }
-  float* at(std::size_t k) const {
-    return reinterpret_cast<float*>(static_cast<std::byte*>(mapping_) + k * kApart + 192);
-  }
-
- private:
-  void* mapping_;
-};
-
-TEST(Bits, DoNotDependOnWhereStatesLie) {
-  constexpr kernels::Tuning kColliding{.ahead = 384, .rows_ahead = 384, .predicts_ways = true};
-  const kernels::TunedAs such_a_processor(kColliding);
-  const CollidingMemory memory;
-  ASSERT_TRUE(memory.made());
-  const std::vector<std::int64_t> shape = {33, 130};
-  const std::size_t n = 33 * 130;
-  for (const StepOptions& options : kLimits) {
-    for (Method method : methods_with_blocks()) {
-      if (method.blocks.layout == Layout::heads) method.blocks = Blocks::of_heads(3);
-      Random random(41);
-      const std::vector<float> x = random.numbers<float>(n);
-      Stepper<float> apart(method, x, shape);
-      const StateKinds kinds = state_kinds(method);
-      const std::int64_t blocks[] = {static_cast<std::int64_t>(block_count(method.blocks, shape))};
-      Parameter parameter;
-      std::ranges::copy(x, memory.at(0));
-      parameter.x = {memory.at(0), DType::f32, shape, {}};
-      parameter.m = {kinds.m ? memory.at(1) : nullptr, DType::f32, shape, {}};
-      parameter.v = {kinds.v ? memory.at(2) : nullptr, DType::f32, blocks, {}};
-      Plan plan({&method, 1}, {&parameter, 1});
-      std::uint64_t steps = 0;
-      const double alpha = 0.01;
-      for (int t = 0; t < 4; ++t) {
-        const std::vector<float> g = random.wild_numbers<float>(n, 30);
-        apart.step(g, alpha, options);
-        const Gradient gradient{.data = g.data()};
-        plan.update({&gradient, 1}, {&alpha, 1}, {&steps, 1}, options);
-      }
-      const std::vector<float> moved(memory.at(0), memory.at(0) + n);
-      EXPECT_TRUE(same_bits(apart.x(), moved)) << to_json(method);
-    }
-  }
-}
-
-TEST(Bits, DoNotDependOnHowFarAheadAStepAsks) {
-  const std::vector<std::int64_t> shape = {36, 130};
-  const std::size_t n = 36 * 130;
-  for (const Method& method : methods_with_blocks()) {
-    Random random(43);
-    const std::vector<float> x = random.numbers<float>(n);
-    const std::vector<float> g = random.numbers<float>(n);
-    const auto stepped = [&](std::size_t ahead) {
-      const kernels::Tuning tuning{.ahead = ahead, .rows_ahead = ahead, .predicts_ways = false};
-      const kernels::TunedAs such_a_processor(tuning);
-      Stepper<float> stepper(method, x, shape);
-      for (int t = 0; t < 3; ++t) stepper.step(g, 0.01);
-      return stepper.everything();
-    };
-    const auto near = stepped(0);
-    for (const std::size_t ahead : {64U, 1000U, 1U << 20U}) {
-      EXPECT_TRUE(same_bits(near, stepped(ahead))) << ahead << ": " << to_json(method);
     }
   }
 }

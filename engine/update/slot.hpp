@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "bcos/update.hpp"
+#include "engine/update/block_shape.hpp"
+#include "engine/update/extents.hpp"
+#include "engine/update/rounded.hpp"
+#include "engine/update/strides.hpp"
+
+namespace bcos {
+
+/// A parameter in host memory, for good, and what it gets in the step at hand. T: the working type.
+template <class T>
+struct alignas(64) Slot {
+  Slot(const Parameter& parameter, const Method& method, std::string_view label);
+
+  // All that ordinary coordinates need: lists of thousands of small tensors read one line of each.
+  T* x = nullptr;
+  T* m = nullptr;
+  T* v = nullptr;
+  T* u = nullptr;
+  const T* g = nullptr;
+  std::uint64_t n = 0;
+  const Rounded<T>* step = nullptr;  ///< null: not in the step at hand
+  bool in_place = false;             ///< coordinates whose x and states lie in one dense order
+  bool ordinary = false;             ///< in_place, and so is a gradient without oracle and taps
+  bool in_call = false;              ///< for the backend's own use
+
+  const Method* method;
+  std::string_view label;
+  BlockShape blocks;
+  std::vector<std::int64_t> shape;
+  /// The order in which elements are counted here: coordinates that lie permuted, as column-major
+  /// matrices do, count as they lie in memory; everything else counts logically (empty).
+  Strides::Order order;
+  Strides x_strides, m_strides, v_strides, u_strides, g_strides;  ///< in that order
+  Strides logical;  ///< of dense row-major memory, in that order: oracle and taps
+  const Gradient* gradient = nullptr;
+
+  /// Whether a block's elements lie one behind the other.
+  bool has_dense_blocks() const {
+    return blocks.kind() == BlockShape::Kind::contiguous && states_dense() && g_strides.dense();
+  }
+  bool states_dense() const { return x_strides.dense() && m_strides.dense() && u_strides.dense(); }
+  /// Whether all of a coordinate step lies in one dense order.
+  bool lies_in_place() const {
+    return in_place && g_strides.dense() && (order.empty() || !has_logical_streams());
+  }
+  /// How the gradient lies in logical order.
+  const Strides& g_logical() const { return order.empty() ? g_strides : g_logical_; }
+  std::uint64_t bytes_per_step() const;
+
+  /// Takes the gradient, oracle and taps of a step. Throws if one of them is misaligned, or lies on
+  /// memory that steps write.
+  void bind(const Gradient& given, const Extents& written);
+  /// Adds what a step writes. On Error nothing was added.
+  void register_in(Extents& written) const;
+
+ private:
+  bool has_logical_streams() const;
+  void bind_place(const Gradient& given, const Extents& written);
+  void check_logical_streams(const Gradient& given, const Extents& written) const;
+  void check_oracle(const Gradient& given) const;
+  [[noreturn]] void throw_written(std::string_view what, std::string_view owner) const;
+
+  Strides g_logical_;  ///< unless the order is the logical one
+  // The gradient's place that was checked last: that of most steps.
+  const void* checked_data_ = nullptr;
+  std::vector<std::int64_t> checked_strides_;
+  std::uint64_t checked_version_ = 0;
+};
+
+/// The memory of a slot from its first element on.
+template <class T>
+kernels::Tile<T> tile_of(const Slot<T>& slot) {
+  kernels::Tile<T> tile;
+  tile.x = slot.x;
+  tile.g = slot.g;
+  tile.m = slot.m;
+  tile.v = slot.v;
+  tile.u = slot.u;
+  if (slot.ordinary) return tile;
+  const Tap& tap = slot.gradient->tap;
+  tile.oracle = static_cast<const T*>(slot.gradient->oracle);
+  tile.tap_g = static_cast<T*>(tap.g);
+  tile.tap_d = static_cast<T*>(tap.d);
+  tile.tap_v = static_cast<T*>(tap.v);
+  tile.tap_update = static_cast<T*>(tap.update);
+  tile.tapped = tap.g != nullptr || tap.d != nullptr || tap.v != nullptr || tap.update != nullptr;
+  return tile;
+}
+
+}  // namespace bcos
