@@ -168,6 +168,19 @@ def test_a_block_whose_v_has_vanished_moves_along_its_direction(
 
 
 @everywhere
+@pytest.mark.parametrize("blocks", ["coordinate", "tensor"])
+def test_where_v_vanishes_but_the_gradient_does_not_there_is_a_ratio(way: str, blocks: str) -> None:
+    params = [nn.Parameter(torch.zeros(1)) for _ in range(2)]
+    options = dict(mode="adam", eps=0.0, start="zero", blocks=blocks, weight_decay=0.0)
+    _, step = made(way, params, 1.0, **options)
+    for p in params:
+        p.grad = torch.full_like(p, 1e-30)
+    step()
+    for p in params:
+        assert p.item() == pytest.approx(-0.1 / 0.001**0.5, rel=1e-5)
+
+
+@everywhere
 def test_what_an_eps_stands_for_v_has_not_vanished(way: str) -> None:
     for x in stepped_from(way, [[0.5, 0.0]] * 2, 0.0, betas=(0.5, 0.99), eps=0.125):
         assert x == pytest.approx([-2 / (1 - 0.5**2) * 0.5, 0.0])
