@@ -163,5 +163,16 @@ TEST(AtenStep, IsNotHeldBackByAMomentumThatDoesNotCount) {
   }
 }
 
+TEST(AtenStep, ReadsTheMomentumOfAdamSAtBetaZeroToo) {
+  Method method = adams;
+  method.beta = 0;
+  for (const Step step : {step_in_aten, step_in_engine}) {
+    const Stepped on = begun(method, at::zeros({1}));
+    on.m.fill_(3);
+    step(method, 1, 5, at::ones({1}), on);
+    EXPECT_NEAR(on.x.item<float>(), -1 / std::sqrt(0.95 * 9 + 0.05), 1e-6);
+  }
+}
+
 }  // namespace
 }  // namespace bcos::libtorch
