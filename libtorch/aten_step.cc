@@ -41,6 +41,9 @@ class BlockMatrix {
   Tensor largest(const Tensor& values) const {
     return coordinates() ? values : fold(values).amax(1);
   }
+  Tensor length(const Tensor& values) const {
+    return coordinates() ? values.abs() : sum(values.square()).sqrt();
+  }
   /// One number a block, for every element.
   Tensor spread(const Tensor& numbers, at::ScalarType type) const {
     if (coordinates()) return numbers;
@@ -76,6 +79,8 @@ class Step {
   Step(const Method& method, const StepNumbers& n, const BlockMatrix& blocks)
       : method_(method), n_(n), blocks_(blocks) {
     momentum_ = method.direction == Direction::momentum;
+    // At beta = 0 the old m may be of any size.
+    reads_m_ = momentum_ && (n.beta != 0 || method.estimator == Estimator::cond_free);
   }
 
   Tensor direction(const Tensor& m, const Tensor& g) const {
@@ -83,7 +88,7 @@ class Step {
   }
 
   /// gamma d of every element.
-  Tensor move(const Tensor& g, const Tensor& m, const Tensor& v) const {
+  Tensor move(const Tensor& g, const Tensor& m, const Tensor& v, const Tensor& v_after) const {
     const double gain = n_.sqrt_gain ? std::sqrt(static_cast<double>(blocks_.size())) : 1.0;
     const double alpha = n_.alpha * gain;
     if (method_.estimator == Estimator::constant) {
@@ -93,15 +98,14 @@ class Step {
     const Tensor scale = scale_of(g, m, v);
     const Tensor wide = blocks_.spread(scale, type);
     const Tensor g_ = g / wide;
-    const Tensor m_ = momentum_ ? m / wide : g_;
+    const Tensor m_ = reads_m_ ? m / wide : g_;
     const Tensor d_ = direction(m_, g_);
     Tensor estimate = estimated(g_, m_, d_, v.defined() ? v / scale / scale : v);
     if (n_.eps_root > 0) estimate = estimate + (std::sqrt(n_.eps_root) / scale).square();
     Tensor root = estimate.sqrt();
     if (n_.eps > 0) root = root + n_.eps / scale;
-    Tensor ratio = d_ / blocks_.spread(root.clamp_min(tiniest(type)), type);
-    if (method_.estimator == Estimator::ema_g) ratio = ratio.clamp(-kMostAmplified, kMostAmplified);
-    return ratio * alpha;
+    if (method_.estimator == Estimator::ema_g) root = bounded(root, v_after, blocks_.length(d_));
+    return d_ / blocks_.spread(root.clamp_min(tiniest(type)), type) * alpha;
   }
 
   Tensor new_v(const Tensor& g, const Tensor& d, const Tensor& v) const {
@@ -110,6 +114,14 @@ class Step {
   }
 
  private:
+  /// At least what no |d|/sqrt(v) goes beyond; where v has vanished, scaled or not, the length of
+  /// d, so that the step is alpha d/|d|.
+  Tensor bounded(const Tensor& root, const Tensor& v, const Tensor& length) const {
+    const Tensor least = length / kMostAmplified;
+    if (n_.eps > 0 || n_.eps_root > 0) return root.maximum(least);
+    return at::where(root + v == 0, length, root).maximum(least);
+  }
+
   Tensor estimated(const Tensor& g, const Tensor& m, const Tensor& d, const Tensor& v) const {
     switch (method_.estimator) {
       case Estimator::instant:
@@ -127,7 +139,7 @@ class Step {
 
   Tensor scale_of(const Tensor& g, const Tensor& m, const Tensor& v) const {
     Tensor scale = blocks_.largest(g.abs());
-    if (momentum_) scale = scale.maximum(blocks_.largest(m.abs()));
+    if (reads_m_) scale = scale.maximum(blocks_.largest(m.abs()));
     if (v.defined()) scale = scale.maximum(v.sqrt());
     return scale.clamp_min(
         std::max({std::sqrt(n_.eps_root), n_.eps, tiniest(scale.scalar_type())}));
@@ -137,6 +149,7 @@ class Step {
   const StepNumbers& n_;
   const BlockMatrix& blocks_;
   bool momentum_;
+  bool reads_m_;
 };
 
 }  // namespace
@@ -165,8 +178,9 @@ void aten_step(const Method& method, double alpha, std::uint64_t t, double facto
 
   const Step step(method, n, blocks);
   const Tensor d = step.direction(old_m, g);
-  const Tensor update = step.move(g, old_m, old_v);
-  if (stored_v.defined()) stored_v.copy_(step.new_v(g, d, old_v));
+  const Tensor new_v = old_v.defined() ? step.new_v(g, d, old_v) : old_v;
+  const Tensor update = step.move(g, old_m, old_v, new_v);
+  if (stored_v.defined()) stored_v.copy_(new_v);
   if (stored_m.defined()) stored_m.copy_(d);
   x_real.copy_(x_wide - (n.delta == 0 ? update : x_wide * n.delta + update));
 }

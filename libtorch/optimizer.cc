@@ -18,6 +18,9 @@ namespace {
 
 using torch::optim::OptimizerParamGroup;
 
+/// More than anybody takes; beyond, counters would overflow.
+constexpr std::int64_t kMostSteps = std::int64_t{1} << 62;
+
 Guard guard_of(const std::string& name) {
   if (name == "propagate") return Guard::propagate;
   if (name == "skip") return Guard::skip;
@@ -78,6 +81,10 @@ void BCOS::Impl::check_state(const torch::Tensor& p, const Method& method) const
   };
   check("m", loaded.m(), fresh->m());
   check("v", loaded.v(), fresh->v());
+  TORCH_CHECK(loaded.step() >= 0 && loaded.step() <= kMostSteps,
+              "loaded state of a parameter of shape ", p.sizes(),
+              " does not fit: expected from 0 to 2^62 steps, received ", loaded.step(),
+              "; nothing was changed");
 }
 
 std::unique_ptr<BCOSParamState> BCOS::Impl::fresh_state(const torch::Tensor& p,

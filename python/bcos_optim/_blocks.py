@@ -18,6 +18,7 @@ class Blocks(Protocol):
 
     def sum(self, values: Any) -> Any: ...
     def largest(self, values: Any) -> Any: ...
+    def length(self, values: Any) -> Any: ...
     def spread(self, values: Any, dtype: torch.dtype) -> Any: ...
     def gain(self) -> Any: ...
 
@@ -30,6 +31,9 @@ class Coordinates:
 
     def largest(self, values: Any) -> Any:
         return values
+
+    def length(self, values: Any) -> Any:
+        return values.abs()
 
     def spread(self, values: Any, dtype: torch.dtype) -> Any:
         return values
@@ -52,6 +56,9 @@ class Folded:
     def largest(self, values: Tensor) -> Tensor:
         folded = self._fold(values)
         return folded.amax(dim=1) if folded.shape[1] else folded.new_zeros(folded.shape[0])
+
+    def length(self, values: Tensor) -> Tensor:
+        return self.sum(values * values).sqrt()
 
     def spread(self, values: Tensor, dtype: torch.dtype) -> Tensor:
         matrix = values.to(dtype).unsqueeze(1).expand(-1, self._size)
@@ -89,6 +96,9 @@ class Lists:
     def largest(self, values: Tensor) -> Tensor:
         most = values.new_zeros(self._count)
         return most.scatter_reduce(0, self._owner, values.reshape(-1), "amax")
+
+    def length(self, values: Tensor) -> Tensor:
+        return self.sum(values * values).sqrt()
 
     def spread(self, values: Tensor, dtype: torch.dtype) -> Tensor:
         return values.to(dtype)[self._owner].reshape(self._shape)

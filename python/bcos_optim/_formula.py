@@ -15,6 +15,7 @@ from torch import Tensor
 
 from ._blocks import Blocks
 from ._methods import Method
+from ._tensors import wide_dtype
 
 #: No |d|/sqrt(v) that is longer is used; only an Adam m that does not belong to its v has one.
 MOST_AMPLIFIED = 1e20
@@ -98,7 +99,7 @@ class Numbers:
     one for each tensor."""
 
     alpha: Any
-    keep: Any  #: 1 - alpha lambda under decoupled decay
+    delta: Any  #: alpha lambda under decoupled decay, else 0
     lambda_: float  #: of coupled decay
     beta: Any
     fresh: Any  #: 1 - beta
@@ -113,7 +114,7 @@ class Numbers:
 
         return Numbers(
             alpha=same(self.alpha),
-            keep=same(self.keep),
+            delta=same(self.delta),
             lambda_=self.lambda_,
             beta=same(self.beta),
             fresh=same(self.fresh),
@@ -159,7 +160,7 @@ def numbers_of(method: Method, alpha: Any, t: Any) -> Numbers:
         p, q = beta * (2 - beta), (1 - beta) * (1 - beta)
     return Numbers(
         alpha=alpha,
-        keep=1 - alpha * method.lambda_ if method.decay == "decoupled" and decayed else 1.0,
+        delta=_product(alpha, method.lambda_) if decayed and not coupled else 0.0,
         lambda_=method.lambda_ if coupled else 0.0,
         beta=beta,
         fresh=1 - beta,
@@ -170,8 +171,16 @@ def numbers_of(method: Method, alpha: Any, t: Any) -> Numbers:
     )
 
 
-def is_one(number: Any) -> bool:
-    return not isinstance(number, (Tensor, Same, Many)) and number == 1
+def _product(number: Any, factor: float) -> Any:
+    """Rounded once, to the type of a tensor."""
+    if not isinstance(number, Tensor):
+        return number * factor
+    return (number.to(wide_dtype(number.device)) * factor).to(number.dtype)
+
+
+def known_to_be(number: Any, value: float) -> bool:
+    """Whether it is this number, as far as Python knows."""
+    return not isinstance(number, (Tensor, Same, Many)) and number == value
 
 
 @dataclass
@@ -184,7 +193,7 @@ class Moved:
 def moved(method: Method, n: Numbers, blocks: Blocks, x: Any, raw: Any, m: Any, v: Any) -> Moved:
     """The step on one tensor, or on Many: new parameter, new momentum, new v."""
     g = raw + x * n.lambda_ if n.lambda_ else raw
-    if not is_one(n.started):
+    if not known_to_be(n.started, 1):
         m = m * n.started + raw * n.begins if m is not None else None
         v = v * n.started + blocks.sum(raw * raw) * n.begins if v is not None else None
     gain = blocks.gain() if method.block_gain == "sqrt" else 1.0
@@ -198,14 +207,14 @@ def moved(method: Method, n: Numbers, blocks: Blocks, x: Any, raw: Any, m: Any, 
             move = move * blocks.spread(gain, move.dtype)
         elif gain != 1:
             move = move * gain
-        return Moved(_decayed(x, n) - move, d, None)
+        return Moved(_stepped(x, n, move), d, None)
 
     dtype = x.dtype
     scale = _scale(method, blocks, g, m, v)
     wide = blocks.spread(scale, dtype)
     g_ = g / wide
-    m_ = m / wide if method.momentum else g_
-    d_ = m_ * n.beta + g_ * n.fresh if method.momentum else g_
+    m_ = m / wide if _reads_m(method) else g_
+    d_ = m_ * n.beta + g_ * n.fresh if _reads_m(method) else g_
     estimate = _estimate(method, n, blocks, g_, m_, d_, None if v is None else v / scale / scale)
     inverse = scale.reciprocal()
     if method.eps_root:
@@ -214,23 +223,35 @@ def moved(method: Method, n: Numbers, blocks: Blocks, x: Any, raw: Any, m: Any, 
     root = estimate.sqrt()
     if method.eps:
         root = root + inverse * method.eps
-    root = root.clamp_min(torch.finfo(dtype).tiny)
-    if isinstance(gain, Tensor) or gain != 1:
-        root = root / gain
-    ratio = d_ / blocks.spread(root, dtype)
-    if method.estimator == "ema_g":
-        ratio = ratio.clamp_min(-MOST_AMPLIFIED).clamp_max(MOST_AMPLIFIED)
-
     d = m * n.beta + g * n.fresh if method.momentum else g
     new_v = None
     if method.keeps_v:
         square = blocks.sum(d * d if method.estimator == "ema_d" else g * g)
         new_v = (v * n.p + square * n.q).clamp_max(torch.finfo(dtype).max)
-    return Moved(_decayed(x, n) - ratio * n.alpha, d, new_v)
+    if method.estimator == "ema_g":
+        length = blocks.length(d_.detach())
+        if method.eps == 0 and method.eps_root == 0:
+            root = _instead_of_zero(root, new_v, length)
+        root = root.maximum(length / MOST_AMPLIFIED)
+    root = root.clamp_min(torch.finfo(dtype).tiny)
+    if isinstance(gain, Tensor) or gain != 1:
+        root = root / gain
+    ratio = d_ / blocks.spread(root, dtype)
+    return Moved(_stepped(x, n, ratio * n.alpha), d, new_v)
 
 
-def _decayed(x: Any, n: Numbers) -> Any:
-    return x if is_one(n.keep) else x * n.keep
+def _stepped(x: Any, n: Numbers, move: Any) -> Any:
+    """Next to 1, a small alpha lambda would be rounded away."""
+    return x - (move if known_to_be(n.delta, 0) else x * n.delta + move)
+
+
+def _instead_of_zero(root: Any, v: Any, length: Any) -> Any:
+    """Where v has vanished, scaled or not, the length of d: the step is alpha d/|d|."""
+    vanished = root + v
+    if not isinstance(vanished, Many):
+        return torch.where(vanished == 0, length, root)
+    lists = (vanished.tensors, length.tensors, root.tensors)
+    return Many([torch.where(z == 0, a, b) for z, a, b in zip(*lists, strict=True)])
 
 
 def _estimate(method: Method, n: Numbers, blocks: Blocks, g: Any, m: Any, d: Any, v: Any) -> Any:
@@ -244,10 +265,15 @@ def _estimate(method: Method, n: Numbers, blocks: Blocks, g: Any, m: Any, d: Any
     return blocks.sum(m * m) * n.p + blocks.sum(fresh * fresh) * n.q
 
 
+def _reads_m(method: Method) -> bool:
+    """Whether the old m counts in a step: at beta = 0 it may be of any size."""
+    return method.momentum and (method.beta != 0 or method.estimator == "cond_free")
+
+
 def _scale(method: Method, blocks: Blocks, g: Any, m: Any, v: Any) -> Any:
     """The largest number that a block's stepsize depends on; never 0."""
     scale = blocks.largest(g.detach().abs())
-    if method.momentum:
+    if _reads_m(method):
         scale = scale.maximum(blocks.largest(m.detach().abs()))
     if v is not None:
         scale = scale.maximum(v.detach().sqrt())

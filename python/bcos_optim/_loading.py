@@ -9,10 +9,13 @@ from torch import Tensor
 
 from ._blocks import block_count
 from ._methods import betas_of, method_of, normalise_group
-from ._tensors import is_dtensor, plain_shape, working_dtype
+from ._tensors import is_dtensor, is_fake, plain_shape, working_dtype
 
 if TYPE_CHECKING:
     from ._optimizer import BCOS
+
+#: More than anybody takes; beyond, counters would overflow.
+MOST_STEPS = 2**62
 
 METHOD_OPTIONS = ("mode", "simple", "blocks", "start", "coupled_start")
 
@@ -137,10 +140,22 @@ def _check_state(state: dict[str, Any], saved: dict[str, Any], p: Tensor, name: 
             )
         state[key] = state[key].to(expected_dtype)
     # The authors' states have no counter; one that is there has begun.
-    step = state.get("step", 1)
+    step = _checked_steps(state.get("step", 1), name)
     dtype = torch.float32 if saved["capturable"] else torch.int64
     place = p.device if saved["capturable"] else "cpu"
     if isinstance(step, Tensor):
         state["step"] = step.to(device=place, dtype=dtype)
     else:
         state["step"] = torch.tensor(int(step), dtype=dtype, device=place)
+
+
+def _checked_steps(step: Any, name: str) -> Any:
+    if isinstance(step, Tensor) and (step.is_meta or is_fake(step)):
+        return step
+    count = step.item() if isinstance(step, Tensor) else step
+    if not 0 <= count <= MOST_STEPS:
+        raise ValueError(
+            f"loaded state of parameter {name}: expected 'step' from 0 to 2**62, received {count}; "
+            "nothing was changed"
+        )
+    return step

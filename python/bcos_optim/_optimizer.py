@@ -38,7 +38,7 @@ class BCOS(Stepping):
 
         m' = beta m + (1 - beta) g
         v  = beta^2 (2 - beta^2) m^2 + (1 - beta)^2 (g + beta m)^2
-        x' = (1 - lr weight_decay) x - lr m' / sqrt(v + eps_root)
+        x' = x - (lr weight_decay x + lr m' / sqrt(v + eps_root))
 
     One state a parameter (AdamW has two), one smoothing factor. Start from a quarter of your AdamW
     learning rate.

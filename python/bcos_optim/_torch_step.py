@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ._blocks import Coordinates, blocks_of
-from ._formula import Many, Numbers, Same, is_one, moved, numbers_of
+from ._formula import Many, Numbers, Same, known_to_be, moved, numbers_of
 from ._methods import Method
 from ._tensors import plain, working_dtype
 
@@ -85,7 +85,7 @@ class TorchStep:
             self._count([entry.step])
             return
         raw = plain(entry.grad).to(dtype)
-        raw = raw if is_one(self.factor) else raw * self.factor
+        raw = raw if known_to_be(self.factor, 1) else raw * self.factor
         blocks = blocks_of(self.method, x.shape, x.device)
         after = moved(
             self.method,
@@ -102,7 +102,7 @@ class TorchStep:
         xs = [plain(entry.param) for entry in entries]
         dtype = working_dtype(xs[0].dtype)
         raw = Many([plain(entry.grad).to(dtype) for entry in entries])
-        if not is_one(self.factor):
+        if not known_to_be(self.factor, 1):
             factor = self.factor
             raw = raw * (Same(factor.to(dtype)) if isinstance(factor, Tensor) else factor)
         ms = [plain(entry.m) for entry in entries if entry.m is not None]

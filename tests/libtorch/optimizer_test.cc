@@ -474,5 +474,24 @@ TEST(LibTorchBCOS, BumpsTheVersionThatAutogradWatches) {
   EXPECT_THROW(product.backward(), c10::Error);
 }
 
+TEST(LibTorchBCOS, RefusesAnArchiveWithStepsThatNobodyTook) {
+  for (const std::int64_t steps : {std::int64_t{-1}, (std::int64_t{1} << 62) + 1}) {
+    const auto params = make_params();
+    BCOS saved(params), other(params);
+    run(saved, params, 1);
+    static_cast<BCOSParamState&>(*saved.state().at(params[1].unsafeGetTensorImpl())).step(steps);
+    torch::serialize::OutputArchive out;
+    saved.save(out);
+    std::stringstream file;
+    out.save_to(file);
+    torch::serialize::InputArchive in;
+    in.load_from(file);
+    const std::string said = message_of([&] { other.load(in); });
+    EXPECT_NE(said.find(std::to_string(steps)), std::string::npos) << said;
+    EXPECT_NE(said.find("nothing was changed"), std::string::npos) << said;
+    EXPECT_TRUE(other.state().empty());
+  }
+}
+
 }  // namespace
 }  // namespace bcos::libtorch

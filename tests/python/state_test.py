@@ -93,6 +93,26 @@ def test_wrong_states_are_refused_and_nothing_changes(make_params: Make) -> None
     refused(BCOS([{"params": [other[0]]}, {"params": [other[1]]}]), "number of parameter groups")
 
 
+@pytest.mark.parametrize("options", [{}, {"fused": False, "capturable": True}], ids=str)
+@pytest.mark.parametrize("steps", [-1, 2**62 + 2**40, 2**70, float("nan"), float("inf")])
+@pytest.mark.parametrize("kind", ["a number", "a tensor"])
+def test_steps_that_nobody_took_are_refused_and_nothing_changes(
+    kind: str, steps: float, options: dict[str, Any], make_params: Make
+) -> None:
+    pairs = named(make_params, ["a", "b"], [(3,), (4,)])
+    optimizer = BCOS(pairs, mode="m", **options)
+    run(optimizer, 2)
+    before = copy.deepcopy(optimizer.state_dict())
+    wrong = copy.deepcopy(before)
+    whole = isinstance(steps, int) and abs(steps) < 2**63
+    dtype = torch.int64 if whole else torch.float32
+    wrong["state"][1]["step"] = torch.tensor(steps, dtype=dtype) if kind == "a tensor" else steps
+    wrong["state"][0]["m"] += 1
+    with pytest.raises(ValueError, match="parameter b: expected 'step' from 0 to"):
+        optimizer.load_state_dict(wrong)
+    assert str(optimizer.state_dict()) == str(before)
+
+
 def authors_state(params: list[nn.Parameter], with_v: bool) -> dict[str, Any]:
     """What the authors' optimizer saves."""
     state = {}
