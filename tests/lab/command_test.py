@@ -135,7 +135,7 @@ class Usage(CommandTest):
         self.refused(2, "--methods with 'bench step'", "bench", "goals", "--methods", "adamw")
         self.refused(2, "--dtype with 'bench step'", "bench", "goals", "--dtype", "f64")
         self.refused(2, "a part of a goal's name", "bench", "goals", "--only", "abacus")
-        self.refused(2, "did you mean 'adams'?", "bench", "--methods", "adamv")
+        self.refused(2, "adamsw, adam, adamw but received 'adamv'", "bench", "--methods", "adamv")
 
     def test_bench_writes_a_row_for_every_step_it_measures(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
