@@ -31,8 +31,8 @@ struct StepNumbers {
   bool adopt_raw = false;  ///< ... before lambda x is added
 };
 
-/// No |d|/sqrt(v) that is longer is used. C-bounded methods stay below 10; states that do not
-/// belong together (an Adam v far too small for its m) would give infinite steps.
+/// A step cuts |d|/sqrt(v) here. Usual numbers keep it far below (amplification_bound); states that
+/// do not belong together (an Adam v far too small for its m) would give infinite steps.
 inline constexpr double kMostAmplified = 1e20;
 
 /// The numbers of step t (steps the parameter has taken before) at this alpha.

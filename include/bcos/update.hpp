@@ -38,7 +38,9 @@ struct Tap {
   void* update = nullptr;  ///< gamma d
 };
 
-/// What one parameter gets in one step.
+/// What one parameter gets in one step. That `data` has the dtype and the size of x is for the
+/// caller to see to (Optimizer, ParameterGradient and the C interface check it where they are
+/// told).
 struct Gradient {
   const void* data = nullptr;    ///< dtype and shape of x; null: the parameter is skipped wholly
   Dims strides = {};             ///< as in TensorView
@@ -60,9 +62,9 @@ struct StepOptions {
 };
 
 struct StepReport {
-  std::uint64_t elements = 0;  ///< parameters that moved
+  std::uint64_t elements = 0;  ///< weights: of all parameters that took the step
   std::uint64_t bytes = 0;     ///< read and written by the update itself
-  std::uint64_t missing = 0;   ///< tensors without a gradient
+  std::uint64_t missing = 0;   ///< parameters without a gradient
   std::optional<double> norm;  ///< of all gradients before clipping; with max_norm or a guard
   bool clipped = false;
   bool skipped = false;          ///< the guard found a non-finite gradient: nothing was changed
@@ -74,6 +76,8 @@ struct PlanOptions {
   std::optional<Target> target = {};  ///< default: default_target()
 };
 
+/// Methods, shapes, strides and names are copied, memory is not: it must stay where it is as long
+/// as the plan is used. A parameter that moved needs a new plan.
 class BCOS_API Plan {
  public:
   /// Checks everything that does not depend on the gradients. Throws Error.
@@ -99,7 +103,7 @@ class BCOS_API Plan {
   std::unique_ptr<Impl> impl_;
 };
 
-/// A plan used once.
+/// Makes a plan, steps it once and forgets it.
 BCOS_API StepReport update(std::span<const Method> groups, std::span<const Parameter> parameters,
                            std::span<const Gradient> gradients, std::span<const double> alphas,
                            std::span<std::uint64_t> steps, const StepOptions& options = {},
