@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 ROOT, CC, CXX = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-WARNINGS = "-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Werror".split()
+WARNINGS = "-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wundef -Werror".split()
 C_STANDARDS = ["c99", "c11", "c17"]
 CXX_STANDARDS = ["c++11", "c++14", "c++17", "c++20"]
 

@@ -143,7 +143,6 @@ TEST(MethodByName, KnowsNamesAsOthersWriteThem) {
   meant("BCOS", "bcosw_c");
   meant("BCOSW-c", "bcosw_c");
   meant("bcosw-c", "bcosw_c");
-  meant("bcoswc", "bcosw_c");
   meant("SignSGD", "sign_sgd");
   meant("sgd-momentum", "sgd_momentum");
 }
