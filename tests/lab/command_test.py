@@ -176,7 +176,7 @@ class Usage(CommandTest):
         self.refused(1, "/no/such/file", "methods", "@/no/such/file")
 
     def test_words_without_a_letter_in_common_are_not_suggested(self) -> None:
-        self.refused(2, "expected the id of a method but received '123'\n", "methods", "123")
+        self.refused(2, "adam, adamw but received '123'\n", "methods", "123")
 
     def test_a_wrong_environment_is_named(self) -> None:
         for variable, value in (("BCOS_TARGET", "abacus"), ("BCOS_NUM_THREADS", "0")):

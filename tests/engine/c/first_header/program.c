@@ -108,6 +108,47 @@ static void a_plan_takes_arrays_of_short_structs(void) {
   bcos_plan_destroy(plan);
 }
 
+static void run_here(void* context, size_t count, bcos_task task, void* argument) {
+  for (size_t i = 0; i < count; ++i) task(argument, i);
+  *(size_t*)context += count;
+}
+
+static void every_field_is_read_where_it_was(void) {
+  static float y[300000], h[300000];
+  double x[2] = {1, 2};
+  const double g[4] = {1, 99, -2, 99}, oracle[2] = {4, 16}, alpha = 0.1;
+  const int64_t every_other = 2, many = 300000;
+  size_t tasks = 0;
+  bcos_options options = BCOS_OPTIONS_INIT;
+  options.run = run_here;
+  options.run_context = &tasks;
+  options.threads = 2;
+  options.target = "scalar";
+  bcos_optimizer* optimizer = NULL;
+  CHECK(bcos_optimizer_create("{\"direction\": \"gradient\", \"estimator\": \"oracle\"}", &options,
+                              &optimizer) == BCOS_OK);
+  const bcos_tensor tensor = pair(x, BCOS_F64);
+  bcos_tensor large = BCOS_TENSOR_INIT;
+  large.data = y;
+  large.rank = 1;
+  large.shape = &many;
+  CHECK(bcos_optimizer_add(optimizer, "x", &tensor, 0, NULL) == BCOS_OK);
+  bcos_gradient gradient = BCOS_GRADIENT_INIT;
+  gradient.data = g;
+  gradient.strides = &every_other;
+  gradient.oracle = oracle;
+  CHECK(bcos_optimizer_step(optimizer, &alpha, 1, &gradient, 1, NULL) == BCOS_OK);
+  CHECK(fabs(x[0] - 0.95) < 1e-9 && fabs(x[1] - 2.05) < 1e-9 && tasks == 0);
+  bcos_optimizer_destroy(optimizer);
+
+  CHECK(bcos_optimizer_create("sgd", &options, &optimizer) == BCOS_OK);
+  CHECK(bcos_optimizer_add(optimizer, "y", &large, 0, NULL) == BCOS_OK);
+  bcos_gradient dense = BCOS_GRADIENT_INIT;
+  dense.data = h;
+  CHECK(bcos_optimizer_step(optimizer, &alpha, 1, &dense, 1, NULL) == BCOS_OK && tasks > 1);
+  bcos_optimizer_destroy(optimizer);
+}
+
 static void methods_and_schedules_are_text(void) {
   char text[2048];
   size_t length = 0;
@@ -132,6 +173,7 @@ int main(int argc, char** argv) {
   if (argc != 2) return 2;
   an_optimizer_takes_arrays_of_short_structs(argv[1]);
   a_plan_takes_arrays_of_short_structs();
+  every_field_is_read_where_it_was();
   methods_and_schedules_are_text();
   CHECK(bcos_threads() >= 1 && bcos_set_threads(2) == BCOS_OK && strlen(bcos_target()) > 0);
   CHECK(bcos_prefer_huge_pages(NULL, 0) == BCOS_OK);
