@@ -145,8 +145,7 @@ TEST(Problems, UnknownOnesAreRefusedWithTheNearest) {
     problem_by_id("p1");
     FAIL();
   } catch (const std::exception& error) {
-    EXPECT_STREQ(error.what(),
-                 "[theory] expected a problem but received 'p1'; did you mean 'P1'?");
+    EXPECT_STREQ(error.what(), "[theory] expected a problem but received 'p1'; did you mean 'P1'?");
   }
 }
 
