@@ -27,6 +27,8 @@ template <>
 inline constexpr std::size_t kFirstSize<bcos_report> = 48;
 template <>
 inline constexpr std::size_t kFirstSize<bcos_parameter> = 176;
+template <>
+inline constexpr std::size_t kFirstSize<bcos_method_options> = 80;
 
 /// How much of a caller's struct both sides know. Throws if it is smaller than it has ever been.
 template <class S>
@@ -65,10 +67,26 @@ S element(const S* array, std::size_t i, const S& defaults, std::string_view fun
   return taken(bytes + i * array->struct_size, defaults, function, what);
 }
 
+/// What the interface remembers of a parameter, to read its gradients.
+struct Shape {
+  std::size_t rank;
+  DType dtype;
+  std::uint64_t elements;
+};
+
 TensorView tensor_view(const bcos_tensor& given, std::string_view function);
-Gradient gradient(const bcos_gradient& given, std::size_t rank);
+Shape shape_of(const TensorView& view);
+DType dtype(std::int32_t given, std::string_view function);
+Gradient gradient(const bcos_gradient& given, const Shape& parameter);
+/// 0 means none.
+std::optional<double> max_norm(double given, std::string_view function);
 OptimizerOptions options(const bcos_options* given, std::string_view function);
+void check_report(const bcos_report* report, std::string_view function);
 void give_report(const StepReport& report, bcos_report* out, std::string_view function);
+/// Writes what fits and a NUL behind it.
+void give_text(std::string_view text, char* buffer, std::size_t capacity, std::size_t* length,
+               std::string_view function);
 Method method(const char* text, std::string_view function);
+MethodOptions method_options(const bcos_method_options& given, std::string_view function);
 
 }  // namespace bcos::c

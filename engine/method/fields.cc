@@ -70,11 +70,12 @@ std::size_t decode_name(const Place& place, const json& value,
 }
 
 void check_keys(std::string_view function, const json& tree,
-                std::span<const std::string_view> known) {
+                std::span<const std::string_view> known, std::span<const Alias> aliases) {
   for (const auto& [key, value] : tree.items()) {
     if (std::ranges::find(known, key) != known.end()) continue;
+    const auto alias = std::ranges::find(aliases, spelling(key), &Alias::key);
     throw fail(function, "expected a known key but received {}{}", shown(key),
-               suggestion(key, known));
+               alias == aliases.end() ? suggestion(key, known) : std::string(alias->advice));
   }
 }
 

@@ -65,8 +65,14 @@ constexpr Field<T> field(std::string_view key) {
           }};
 }
 
+/// What an error says of a key that others use.
+struct Alias {
+  std::string_view key;
+  std::string_view advice;
+};
+
 /// Throws at the first key of the object that is not known, with the nearest one that is.
 void check_keys(std::string_view function, const nlohmann::json& tree,
-                std::span<const std::string_view> known);
+                std::span<const std::string_view> known, std::span<const Alias> aliases = {});
 
 }  // namespace bcos

@@ -1,6 +1,9 @@
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <vector>
 
 #include "bcos/methods.hpp"
 #include "engine/error.hpp"
@@ -42,6 +45,18 @@ std::optional<Method> paper_form(const NamedMethod& named) {
   return std::nullopt;
 }
 
+/// The id that was meant, or nothing: near "NAdam" and "Adan" there are ids too, but of other
+/// optimizers. "BCOS" is what the classes of Python and LibTorch are called.
+std::string_view meant_by(std::string_view id) {
+  const std::string wanted = spelling(id);
+  if (wanted == "bcos") return "bcosw_c";
+  std::vector<std::string_view> known;
+  for (const NamedMethod& named : kMethods) {
+    if (wanted.starts_with(named.id.front())) known.push_back(named.id);
+  }
+  return nearest(wanted, known, 5);
+}
+
 }  // namespace
 
 std::span<const NamedMethod> named_methods() { return kMethods; }
@@ -60,10 +75,14 @@ Method method_by_name(std::string_view name) {
     throw fail("method_by_name", "expected {0} but received '{1}': {0} has no form of the paper's",
                id, name);
   }
+  if (const std::string_view meant = meant_by(id); !meant.empty()) {
+    throw fail("method_by_name", "expected the id of a method but received '{}'{}", name,
+               did_you_mean(meant));
+  }
   std::array<std::string_view, kMethods.size()> known;
   std::ranges::transform(kMethods, known.begin(), &NamedMethod::id);
-  throw fail("method_by_name", "expected the id of a method but received '{}'{}", name,
-             suggestion(id, known));
+  throw fail("method_by_name", "expected one of {} but received '{}'", fmt::join(known, ", "),
+             name);
 }
 
 std::string name_of(const Method& method) {

@@ -93,10 +93,22 @@ bool is_whole(const json& tree) {
   });
 }
 
+/// What torch calls the numbers of its optimizers.
+constexpr std::array kWordsOfTorch = {
+    Alias{"lr", "; alpha is no part of a method, it is given at each step"},
+    Alias{"learning_rate", "; alpha is no part of a method, it is given at each step"},
+    Alias{"alpha", "; alpha is no part of a method, it is given at each step"},
+    Alias{"weight_decay", "; did you mean 'lambda'?"},
+    Alias{"betas", "; did you mean 'beta' and 'beta_v'?"},
+    Alias{"beta1", "; did you mean 'beta'?"},
+    Alias{"beta2", "; did you mean 'beta_v'?"},
+    Alias{"momentum", "; did you mean 'beta'?"},
+};
+
 Method method_of(std::string_view function, const json& tree) {
   std::vector<std::string_view> known = {kNameKey};
   for (const auto& [field, option] : kMethodFields) known.push_back(field.key);
-  check_keys(function, tree, known);
+  check_keys(function, tree, known, kWordsOfTorch);
 
   Method method;
   std::string named;

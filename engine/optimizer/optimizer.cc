@@ -67,7 +67,8 @@ ParameterId Optimizer::Impl::add(std::string name, const TensorView& x, GroupId 
   // A plan of this parameter alone says what is wrong with it before it is taken in.
   const Parameter view = view_of(parameter, 0);
   const Plan alone({&method, 1}, {&view, 1}, plan_options());
-  std::map<std::uintptr_t, Extent> memory = memory_of(parameter);
+  if (moved_) find_memory();
+  std::map<std::uintptr_t, Extent> memory = memory_of(parameter, parameters_.size());
   // What may fail comes first; then nothing can.
   make_room(parameters_);
   make_room(steps_);
@@ -80,7 +81,7 @@ ParameterId Optimizer::Impl::add(std::string name, const TensorView& x, GroupId 
 }
 
 std::map<std::uintptr_t, Optimizer::Impl::Extent> Optimizer::Impl::memory_of(
-    const OwnedParameter& parameter) const {
+    const OwnedParameter& parameter, std::size_t index) const {
   // Interleaved views of one array share a range of addresses but no element.
   if (parameter.elements == 0 || !Strides(parameter.shape, parameter.strides, bytes_of(parameter.dtype)).dense()) {
     return {};
@@ -94,11 +95,31 @@ std::map<std::uintptr_t, Optimizer::Impl::Extent> Optimizer::Impl::memory_of(
                "of them listed twice?",
                parameter.name, parameters_[std::prev(behind)->second.parameter].name);
   }
-  return {{begin, {end, parameters_.size()}}};
+  return {{begin, {end, index}}};
+}
+
+void Optimizer::Impl::find_memory() {
+  memory_.clear();
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    std::map<std::uintptr_t, Extent> memory = memory_of(parameters_[i], i);
+    memory_.merge(memory);
+  }
+  moved_ = false;
+}
+
+void Optimizer::Impl::move(ParameterId id, void* data) {
+  checked(id, "move");
+  OwnedParameter& parameter = parameters_[id.index];
+  Parameter view = view_of(parameter, 0);
+  view.x.data = data;
+  const Plan alone({&groups_[parameter.group], 1}, {&view, 1}, plan_options());
+  parameter.x = data;
+  moved_ = true;
+  plan_.reset();
 }
 
 StepReport Optimizer::Impl::step(std::span<const double> alphas,
-                                 std::span<const ParameterGradient> gradients) {
+                                 std::span<const ParameterGradient> gradients, double grad_scale) {
   if (!plan_) make_plan();
   std::ranges::fill(gradients_, Gradient{});
   for (const ParameterGradient& given : gradients) {
@@ -116,6 +137,7 @@ StepReport Optimizer::Impl::step(std::span<const double> alphas,
     place = given.gradient;
   }
   StepOptions options;
+  options.grad_scale = grad_scale;
   options.max_norm = options_.max_norm;
   options.guard = options_.guard;
   const StepReport report = plan_->update(gradients_, alphas, steps_, options);
@@ -246,18 +268,22 @@ ParameterId Optimizer::add(std::string name, std::span<double> x,
   return add_span(*this, std::move(name), x, shape, group, DType::f64);
 }
 
-StepReport Optimizer::step(double alpha, std::initializer_list<ParameterGradient> gradients) {
-  return step(alpha, std::span(gradients.begin(), gradients.size()));
+void Optimizer::move(ParameterId x, void* data) { impl_->move(x, data); }
+
+StepReport Optimizer::step(double alpha, std::initializer_list<ParameterGradient> gradients,
+                           double grad_scale) {
+  return step(alpha, std::span(gradients.begin(), gradients.size()), grad_scale);
 }
 
-StepReport Optimizer::step(double alpha, std::span<const ParameterGradient> gradients) {
+StepReport Optimizer::step(double alpha, std::span<const ParameterGradient> gradients,
+                           double grad_scale) {
   impl_->alphas_.assign(impl_->groups_.size(), alpha);
-  return impl_->step(impl_->alphas_, gradients);
+  return impl_->step(impl_->alphas_, gradients, grad_scale);
 }
 
 StepReport Optimizer::step(std::span<const double> alphas,
-                           std::span<const ParameterGradient> gradients) {
-  return impl_->step(alphas, gradients);
+                           std::span<const ParameterGradient> gradients, double grad_scale) {
+  return impl_->step(alphas, gradients, grad_scale);
 }
 
 void Optimizer::set_numbers(GroupId group, const MethodOptions& options) {

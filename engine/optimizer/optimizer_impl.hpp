@@ -30,7 +30,9 @@ class Optimizer::Impl {
 
   GroupId add_group(const Method& method, const MethodOptions& options);
   ParameterId add(std::string name, const TensorView& x, GroupId group);
-  StepReport step(std::span<const double> alphas, std::span<const ParameterGradient> gradients);
+  void move(ParameterId id, void* data);
+  StepReport step(std::span<const double> alphas, std::span<const ParameterGradient> gradients,
+                  double grad_scale);
   void set_numbers(GroupId group, const Method& changed);
   void set_steps(ParameterId id, std::uint64_t steps);
 
@@ -60,8 +62,10 @@ class Optimizer::Impl {
 
   PlanOptions plan_options() const { return {options_.executor, options_.target}; }
   static Parameter view_of(const OwnedParameter& parameter, std::size_t group);
-  /// Where a parameter about to be added lies, if dense. Throws if another lies there.
-  std::map<std::uintptr_t, Extent> memory_of(const OwnedParameter& parameter) const;
+  /// Where parameter `index` lies, if dense. Throws if one that memory_ knows lies there.
+  std::map<std::uintptr_t, Extent> memory_of(const OwnedParameter& parameter,
+                                             std::size_t index) const;
+  void find_memory();
   void make_plan();
 
   StateFileHeader header() const;
@@ -79,6 +83,7 @@ class Optimizer::Impl {
   std::vector<std::uint64_t> steps_;
   std::unordered_map<std::string, std::size_t> by_name_;
   std::map<std::uintptr_t, Extent> memory_;  ///< of the dense parameters, by its begin
+  bool moved_ = false;                       ///< since memory_ was found
 };
 
 }  // namespace bcos

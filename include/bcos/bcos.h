@@ -9,9 +9,10 @@
  *    fill in the defaults). Structs only grow at the end: a program built against an older
  *    header keeps working. In arrays the struct_size of the first element is the distance.
  * 4. A method is text: a name ("bcosw_c", "bcosw_c@paper"), or JSON, either
- *    {"method": "bcosw_c", "lambda": 0.05} or all keys of docs/methods.md. A schedule is JSON.
- * 5. Strings are UTF-8 and end with NUL. Strings and arrays passed in are copied, parameter and
- *    state memory is not: it must outlive the handle.
+ *    {"method": "bcosw_c", "lambda": 0.05} or all keys of docs/methods.md. bcos_method_make writes
+ *    that text from numbers. A schedule is JSON.
+ * 5. Strings are UTF-8 and end with NUL. Strings and arrays passed in are copied, shapes and
+ *    strides among them; parameter and state memory is not: it must outlive the handle.
  * 6. A handle is used by one thread at a time; different handles by as many as you like.
  * 7. No C++ exception leaves these functions, and none of them prints or exits.
  *
@@ -66,6 +67,44 @@ typedef struct bcos_tensor {
 } bcos_tensor;
 #define BCOS_TENSOR_INIT {sizeof(bcos_tensor), BCOS_F32, NULL, 0, 0, NULL, NULL}
 
+/* The same for dense memory of float or double. Compilers complain about a pointer to another type.
+ *
+ *   const int64_t shape[2] = {256, 128};
+ *   bcos_tensor w = BCOS_TENSOR_F32(weights, 2, shape);                       in C and in C++
+ *   bcos_optimizer_add(opt, "w", &(bcos_tensor)BCOS_TENSOR_F32(weights, 2, BCOS_SHAPE(256, 128)),
+ *                      0, &id);                                               in C, from C99 on
+ *
+ * The second form makes unnamed objects, which last until the block ends that they stand in: long
+ * enough for the call, too short to be returned from a function. */
+#define BCOS_TENSOR_F32(data, rank, shape) \
+  BCOS_TENSOR_OF(BCOS_F32, BCOS_POINTER(float, data), rank, shape)
+#define BCOS_TENSOR_F64(data, rank, shape) \
+  BCOS_TENSOR_OF(BCOS_F64, BCOS_POINTER(double, data), rank, shape)
+#if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L
+#define BCOS_SHAPE(...) ((const int64_t[]){__VA_ARGS__})
+#endif
+
+/* What these macros are made of: a pointer to T or to void, a conversion, a struct. */
+#ifdef __cplusplus
+#define BCOS_POINTER(T, pointer) (1 ? (pointer) : static_cast<T*>(NULL))
+#define BCOS_AS(T, number) (static_cast<T>(number))
+#else
+#define BCOS_POINTER(T, pointer) (1 ? (pointer) : (T*)NULL)
+#define BCOS_AS(T, number) ((T)(number))
+#endif
+#define BCOS_TENSOR_OF(dtype, data, rank, shape) \
+  {sizeof(bcos_tensor), dtype, data, BCOS_AS(int32_t, rank), 0, shape, NULL}
+#define BCOS_GRADIENT_OF(dtype, data, parameter, elements) \
+  {sizeof(bcos_gradient),                                  \
+   0,                                                      \
+   BCOS_AS(uint64_t, parameter),                           \
+   data,                                                   \
+   NULL,                                                   \
+   NULL,                                                   \
+   BCOS_AS(uint64_t, elements),                            \
+   dtype,                                                  \
+   0}
+
 /* Runs task(argument, 0) ... task(argument, count - 1) on any threads, returns when all are done.
  */
 typedef void (*bcos_task)(void* argument, size_t index);
@@ -83,16 +122,25 @@ typedef struct bcos_options {
 } bcos_options;
 #define BCOS_OPTIONS_INIT {sizeof(bcos_options), BCOS_GUARD_PROPAGATE, 0.0, NULL, NULL, 0, 0, NULL}
 
-/* The gradient of one parameter: dtype and shape of the parameter. */
+/* The gradient of one parameter: dtype and shape of the parameter. With `elements` given, both are
+ * checked against it. */
 typedef struct bcos_gradient {
   uint32_t struct_size;
   int32_t reserved;
   uint64_t parameter;     /* optimizers: its id; plans ignore it, they go by position */
   const void* data;       /* null: the parameter is skipped */
   const int64_t* strides; /* null: dense */
-  const void* oracle;     /* E|d|^2, one number a block; estimator oracle alone */
+  const void* oracle;     /* E|d|^2, one number per block; estimator oracle alone */
+  uint64_t elements;      /* in data; 0: neither they nor dtype are checked */
+  int32_t dtype;
+  int32_t reserved_too;
 } bcos_gradient;
-#define BCOS_GRADIENT_INIT {sizeof(bcos_gradient), 0, 0, NULL, NULL, NULL}
+#define BCOS_GRADIENT_INIT {sizeof(bcos_gradient), 0, 0, NULL, NULL, NULL, 0, BCOS_F32, 0}
+/* Dense gradients: bcos_gradient g = BCOS_GRADIENT_F32(id, data, 256 * 128); */
+#define BCOS_GRADIENT_F32(parameter, data, elements) \
+  BCOS_GRADIENT_OF(BCOS_F32, BCOS_POINTER(const float, data), parameter, elements)
+#define BCOS_GRADIENT_F64(parameter, data, elements) \
+  BCOS_GRADIENT_OF(BCOS_F64, BCOS_POINTER(const double, data), parameter, elements)
 
 /* What a step did. */
 typedef struct bcos_report {
@@ -100,7 +148,7 @@ typedef struct bcos_report {
   int32_t clipped;
   int32_t skipped;         /* the guard found a non-finite gradient: nothing was changed */
   int32_t decay_above_one; /* alpha lambda > 1 somewhere: outside the theory */
-  uint64_t elements;
+  uint64_t elements;       /* of the parameters that took the step: weights, not parameters */
   uint64_t bytes;
   uint64_t missing; /* parameters without a gradient */
   double norm;      /* of all gradients; NaN where nothing asked for it */
@@ -118,7 +166,11 @@ BCOS_API int bcos_optimizer_add_group(bcos_optimizer* optimizer, const char* met
                                       uint64_t* group);
 BCOS_API int bcos_optimizer_add(bcos_optimizer* optimizer, const char* name,
                                 const bcos_tensor* parameter, uint64_t group, uint64_t* id);
-/* alphas: one a group. report may be null. */
+/* alphas: one per group, or one for all of them. report may be null.
+ *
+ * alpha is the learning rate. Take a quarter to a half of AdamW's for bcosw_c, and both a warm-up
+ * and a decay (bcos_schedule_alpha): without noise and at a constant alpha the parameters do not
+ * converge, they hover at a distance of about alpha from the minimum. */
 BCOS_API int bcos_optimizer_step(bcos_optimizer* optimizer, const double* alphas,
                                  size_t alpha_count, const bcos_gradient* gradients,
                                  size_t gradient_count, bcos_report* report);
@@ -126,6 +178,14 @@ BCOS_API int bcos_optimizer_step(bcos_optimizer* optimizer, const double* alphas
  * not given has the default of NAME. */
 BCOS_API int bcos_optimizer_set_numbers(bcos_optimizer* optimizer, uint64_t group,
                                         const char* method);
+/* For all later steps. Gradients are divided by grad_scale: the loss's scale, or the number of
+ * batches that were added up. max_norm 0: do not clip. */
+BCOS_API int bcos_optimizer_set_grad_scale(bcos_optimizer* optimizer, double grad_scale);
+BCOS_API int bcos_optimizer_set_max_norm(bcos_optimizer* optimizer, double max_norm);
+/* The parameter lies at `data` from now on, in the same dtype, shape and strides; its state stays.
+ * Parameters may move one by one to where others were: that none lies on another is checked by the
+ * next step. */
+BCOS_API int bcos_optimizer_move(bcos_optimizer* optimizer, uint64_t id, void* data);
 BCOS_API int bcos_optimizer_save(const bcos_optimizer* optimizer, const char* path);
 BCOS_API int bcos_optimizer_load(bcos_optimizer* optimizer, const char* path);
 /* The same for a file whose methods differ in their numbers; the optimizer keeps its own. */
@@ -140,6 +200,17 @@ BCOS_API int bcos_optimizer_steps(const bcos_optimizer* optimizer, uint64_t id, 
  * how many steps it has seen. */
 BCOS_API int bcos_optimizer_set_steps(bcos_optimizer* optimizer, uint64_t id, uint64_t steps);
 BCOS_API int bcos_optimizer_state_bytes(const bcos_optimizer* optimizer, uint64_t* bytes);
+/* Parameters have the ids 0, 1, ... in the order they were added. find: the error has the nearest
+ * name. name and method write text as bcos_method_text does. */
+BCOS_API int bcos_optimizer_parameters(const bcos_optimizer* optimizer, uint64_t* count);
+BCOS_API int bcos_optimizer_name(const bcos_optimizer* optimizer, uint64_t id, char* buffer,
+                                 size_t capacity, size_t* length);
+BCOS_API int bcos_optimizer_find(const bcos_optimizer* optimizer, const char* name, uint64_t* id);
+BCOS_API int bcos_optimizer_groups(const bcos_optimizer* optimizer, uint64_t* count);
+BCOS_API int bcos_optimizer_method(const bcos_optimizer* optimizer, uint64_t group, char* buffer,
+                                   size_t capacity, size_t* length);
+/* Steps that the guard refused. */
+BCOS_API int bcos_optimizer_skipped_steps(const bcos_optimizer* optimizer, uint64_t* steps);
 
 /* Plans: one step on a list of tensors whose state the caller keeps. */
 typedef struct bcos_plan bcos_plan;
@@ -163,7 +234,7 @@ BCOS_API int bcos_plan_create(const char* const* methods, size_t method_count,
                               const bcos_parameter* parameters, size_t parameter_count,
                               const bcos_options* options, bcos_plan** plan);
 BCOS_API void bcos_plan_destroy(bcos_plan* plan);
-/* gradients and steps: one a parameter, in the plan's order; steps are advanced. Gradients are
+/* gradients and steps: one per parameter, in the plan's order; steps are advanced. Gradients are
  * divided by grad_scale; a negative one goes uphill. */
 BCOS_API int bcos_plan_update(bcos_plan* plan, const bcos_gradient* gradients, const double* alphas,
                               uint64_t* steps, double grad_scale, bcos_report* report);
@@ -172,6 +243,60 @@ BCOS_API int bcos_plan_set_numbers(bcos_plan* plan, size_t group, const char* me
 /* For memory of states that nobody has written yet: asks for huge pages, in which a step finds it
  * sooner. A wish: nothing depends on its being granted. */
 BCOS_API int bcos_prefer_huge_pages(void* memory, uint64_t bytes);
+
+/* Numbers and choices of a method, as in docs/methods.md. Those that are left as in _INIT stay what
+ * they are in the method. */
+typedef struct bcos_method_options {
+  uint32_t struct_size;
+  int32_t decay; /* BCOS_DECAY_...; this and the next: -1 is "not given" */
+  int32_t start;
+  int32_t coupled_start;
+  const char* blocks; /* "coordinate", "tensor", "row", "column", "heads:12"; null: not given */
+  int32_t block_gain;
+  int32_t init_on_first_nonzero; /* 0 or 1; -1: not given */
+  double beta;                   /* this and the next: BCOS_NOT_GIVEN */
+  double beta_v;
+  double eps;
+  double eps_root;
+  double lambda;
+  double c;
+} bcos_method_options;
+/* No number of a method is negative. */
+#define BCOS_NOT_GIVEN (-1e300)
+#define BCOS_METHOD_OPTIONS_INIT \
+  {sizeof(bcos_method_options),  \
+   -1,                           \
+   -1,                           \
+   -1,                           \
+   NULL,                         \
+   -1,                           \
+   -1,                           \
+   BCOS_NOT_GIVEN,               \
+   BCOS_NOT_GIVEN,               \
+   BCOS_NOT_GIVEN,               \
+   BCOS_NOT_GIVEN,               \
+   BCOS_NOT_GIVEN,               \
+   BCOS_NOT_GIVEN}
+
+enum { BCOS_DECAY_NONE = 0, BCOS_DECAY_COUPLED = 1, BCOS_DECAY_DECOUPLED = 2 };
+enum { BCOS_START_FIRST = 0, BCOS_START_ZERO = 1, BCOS_START_ZERO_CORRECTED = 2 };
+enum { BCOS_COUPLED_START_WITH_DECAY = 0, BCOS_COUPLED_START_RAW = 1 };
+enum { BCOS_BLOCK_GAIN_ONE = 0, BCOS_BLOCK_GAIN_SQRT = 1 };
+
+/* Room for the text of any method whose blocks are not lists. */
+enum { BCOS_METHOD_CAPACITY = 1024 };
+
+/* Writes the text of `method` (a name or JSON) with these options, for every function that takes a
+ * method. No locale changes how numbers are written. A number that the method does not read is an
+ * error, and so is a buffer that is too small. *length is what the text needs without the NUL;
+ * buffer may be null if capacity is 0, which asks for that alone.
+ *
+ *   bcos_method_options options = BCOS_METHOD_OPTIONS_INIT;
+ *   char method[BCOS_METHOD_CAPACITY];
+ *   options.lambda = 0.05;
+ *   bcos_method_make("bcosw_c", &options, method, sizeof method, NULL); */
+BCOS_API int bcos_method_make(const char* method, const bcos_method_options* options, char* buffer,
+                              size_t capacity, size_t* length);
 
 /* What a method is, for those who lay out memory for it. */
 /* Writes the method in full as JSON; *length is what it needs without the NUL. buffer may be null

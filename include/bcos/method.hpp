@@ -91,11 +91,11 @@ struct Method {
 /// Throws Error naming the field, its bound and the value given, if the method is not a valid one.
 BCOS_API void validate(const Method& method);
 
-/// Which states a method keeps, and whether it reads an oracle.
+/// Which states a method keeps.
 struct StateKinds {
-  bool m = false;  ///< one number a parameter
-  bool v = false;  ///< one number a block
-  bool u = false;  ///< one number a parameter
+  bool m = false;  ///< one number per weight
+  bool v = false;  ///< one number per block
+  bool u = false;  ///< one number per weight
 };
 BCOS_API StateKinds state_kinds(const Method& method);
 
@@ -118,20 +118,20 @@ BCOS_API bool same_but_numbers(const Method& a, const Method& b);
 /// none.
 BCOS_API std::optional<double> amplification_bound(const Method& method);
 
-/// What a caller changes of a method. A number given to a method that does not read it is an error;
-/// of eps and eps_root, giving one alone sets the other to 0.
+/// What a caller changes of a method, in the order of its fields. A number given to a method that
+/// does not read it is an error; of eps and eps_root, giving one alone sets the other to 0.
 struct MethodOptions {
+  std::optional<Decay> decay = {};
+  std::optional<Start> start = {};
+  std::optional<CoupledStart> coupled_start = {};
+  std::optional<Blocks> blocks = {};
+  std::optional<BlockGain> block_gain = {};
   std::optional<double> beta = {};
   std::optional<double> beta_v = {};
   std::optional<double> eps = {};
   std::optional<double> eps_root = {};
   std::optional<double> lambda = {};
   std::optional<double> c = {};
-  std::optional<Decay> decay = {};
-  std::optional<Start> start = {};
-  std::optional<CoupledStart> coupled_start = {};
-  std::optional<Blocks> blocks = {};
-  std::optional<BlockGain> block_gain = {};
   std::optional<bool> init_on_first_nonzero = {};
 };
 

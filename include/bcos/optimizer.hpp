@@ -70,7 +70,8 @@ struct ParameterState {
   std::uint64_t steps = 0;  ///< taken so far
 };
 
-/// Not for several threads at once. Parameters stay the caller's memory and must outlive it.
+/// Not for several threads at once. Names, shapes and strides are copied; the memory of parameters
+/// is not: it stays the caller's, and must outlive the optimizer or be said to have moved.
 class BCOS_API Optimizer {
  public:
   explicit Optimizer(const Method& method, const MethodOptions& options = {},
@@ -90,11 +91,23 @@ class BCOS_API Optimizer {
   ParameterId add(std::string name, std::span<double> x,
                   std::initializer_list<std::int64_t> shape = {}, GroupId group = {});
 
+  /// `x` lies at `data` from now on, in the same dtype, shape and strides; its state stays.
+  /// Parameters may move one by one to where others were: that none lies on another is checked by
+  /// the next step. Throws for memory that is null, misaligned or the parameter's own state.
+  void move(ParameterId x, void* data);
+
   /// One step with the same alpha for all groups, or one for each. Parameters that are not listed
-  /// are skipped.
-  StepReport step(double alpha, std::initializer_list<ParameterGradient> gradients);
-  StepReport step(double alpha, std::span<const ParameterGradient> gradients);
-  StepReport step(std::span<const double> alphas, std::span<const ParameterGradient> gradients);
+  /// are skipped. Gradients are divided by grad_scale; a negative one goes uphill.
+  ///
+  /// alpha is the learning rate: a quarter to a half of AdamW's for bcosw_c, with a warm-up and a
+  /// decay (bcos/schedule.hpp). Without noise and at a constant alpha the parameters do not
+  /// converge, they hover at a distance of about alpha from the minimum.
+  StepReport step(double alpha, std::initializer_list<ParameterGradient> gradients,
+                  double grad_scale = 1.0);
+  StepReport step(double alpha, std::span<const ParameterGradient> gradients,
+                  double grad_scale = 1.0);
+  StepReport step(std::span<const double> alphas, std::span<const ParameterGradient> gradients,
+                  double grad_scale = 1.0);
 
   /// Changes the numbers of a group from the next step on.
   void set_numbers(GroupId group, const MethodOptions& options);
@@ -107,7 +120,7 @@ class BCOS_API Optimizer {
   std::string_view name(ParameterId parameter) const;
   ParameterId find(std::string_view name) const;  ///< throws with the nearest known name
   ParameterState state(ParameterId parameter) const;
-  /// For those who bring state from elsewhere: write to the views, then say what it has seen.
+  /// To bring state from elsewhere, write it to the views, then say how many steps it has seen.
   void set_steps(ParameterId parameter, std::uint64_t steps);
   std::uint64_t state_bytes() const;    ///< of all states together
   std::uint64_t skipped_steps() const;  ///< steps that the guard refused

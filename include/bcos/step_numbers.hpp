@@ -53,8 +53,8 @@ struct StepNumbers {
   bool starts_from_raw = false;       ///< ... before lambda x is added
 };
 
-/// No step uses |d| / sqrt(v) above this. States that belong together stay far below it; an Adam v
-/// that is far too small for its m would give infinite steps.
+/// A step cuts |d|/sqrt(v) here. Usual numbers keep it far below (amplification_bound); states that
+/// do not belong together (an Adam v far too small for its m) would give infinite steps.
 inline constexpr double kMostAmplified = 1e20;
 
 /// The numbers of step t (the steps that the parameter has taken before) at this alpha.

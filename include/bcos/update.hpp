@@ -44,7 +44,9 @@ struct Tap {
   void* update = nullptr;  ///< gamma d
 };
 
-/// What one parameter gets in one step.
+/// What one parameter gets in one step. That `data` has the dtype and the size of x is for the
+/// caller to see to (Optimizer, ParameterGradient and the C interface check it where they are
+/// told).
 struct Gradient {
   const void* data = nullptr;    ///< dtype and shape of x; null: the parameter does not step
   Dims strides = {};             ///< as in TensorView
@@ -66,7 +68,7 @@ struct StepOptions {
 };
 
 struct StepReport {
-  std::uint64_t elements = 0;  ///< weights that moved
+  std::uint64_t elements = 0;  ///< weights: of all parameters that took the step
   std::uint64_t bytes = 0;     ///< read and written by the update itself
   std::uint64_t missing = 0;   ///< parameters without a gradient
   std::optional<double> norm;  ///< of all gradients before clipping; with max_norm or a guard
@@ -125,7 +127,7 @@ class BCOS_API Plan {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Plan(groups, parameters, plan_options).update(gradients, alphas, steps, options).
+/// Makes a plan, steps it once and forgets it.
 BCOS_API StepReport update(std::span<const Method> groups, std::span<const Parameter> parameters,
                            std::span<const Gradient> gradients, std::span<const double> alphas,
                            std::span<std::uint64_t> steps, const StepOptions& options = {},

@@ -102,7 +102,8 @@ int report(std::string_view message, int code) {
 
 }  // namespace
 
-Program::Program() : app_("The BCOS family of optimizers: check, explain and inspect.", "bcos") {
+Program::Program()
+    : app_("The BCOS family of optimizers: train, compare, check, explain.", "bcos") {
   app_.set_help_flag("-h,--help", "print this help and exit");
   app_.set_version_flag("--version", "bcos " BCOS_VERSION_STRING, "print the version and exit");
   app_.require_subcommand(0, 1);

@@ -103,7 +103,7 @@ class Numbers:
     lambda_: float  #: of coupled decay
     beta: Any
     fresh: Any  #: 1 - beta
-    p: Any  #: v = p A + q B, see docs/methods.md
+    p: Any  #: v = p A + q B, see include/bcos/step_numbers.hpp
     q: Any
     started: Any  #: 0 where the states begin from the raw gradient of this step, else 1
     begins: Any  #: 1 - started

@@ -117,7 +117,7 @@ class Report:
     clipped: bool
     skipped: bool
     decay_above_one: bool  #: lr * weight_decay > 1 somewhere: outside the theory
-    elements: int
+    elements: int  #: weights of the parameters that took the step; 0 if torch's operations took it
     bytes: int
 
 

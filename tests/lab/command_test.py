@@ -135,7 +135,7 @@ class Usage(CommandTest):
         self.refused(2, "--methods with 'bench step'", "bench", "goals", "--methods", "adamw")
         self.refused(2, "--dtype with 'bench step'", "bench", "goals", "--dtype", "f64")
         self.refused(2, "a part of a goal's name", "bench", "goals", "--only", "abacus")
-        self.refused(2, "did you mean 'adams'?", "bench", "--methods", "adamv")
+        self.refused(2, "adamsw, adam, adamw but received 'adamv'", "bench", "--methods", "adamv")
 
     def test_bench_writes_a_row_for_every_step_it_measures(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -176,7 +176,7 @@ class Usage(CommandTest):
         self.refused(1, "/no/such/file", "methods", "@/no/such/file")
 
     def test_words_without_a_letter_in_common_are_not_suggested(self) -> None:
-        self.refused(2, "expected the id of a method but received '123'\n", "methods", "123")
+        self.refused(2, "adam, adamw but received '123'\n", "methods", "123")
 
     def test_a_wrong_environment_is_named(self) -> None:
         for variable, value in (("BCOS_TARGET", "abacus"), ("BCOS_NUM_THREADS", "0")):

@@ -309,7 +309,7 @@ class Compare(TrainTest):
     def test_wrong_grids_are_refused_before_anything_runs(self) -> None:
         self.refused(2, "--lrs", *self.grid("--lrs", "a,b"))
         self.refused(2, "--seeds", *self.grid("--seeds", "0.5"))
-        self.refused(2, "did you mean", *self.grid("--methods", "adamw,bcosw_d"))
+        self.refused(2, "but received 'bcosw_d'", *self.grid("--methods", "adamw,bcosw_d"))
         self.assertFalse(self.runs.exists())
 
 

@@ -1,4 +1,4 @@
-"""Builds and runs the README's C++ and C examples against the library, word for word."""
+"""Builds and runs the C++ and C examples of README and docs/c-trainers.md, word for word."""
 
 import re
 import subprocess
@@ -6,12 +6,49 @@ import sys
 import tempfile
 from pathlib import Path
 
+# What stands around the blocks of docs/c-trainers.md in a trainer: 1000 weights, each drawn to 1.
+TRAINER = """
+#include <bcos/bcos.h>
+#include <stdio.h>
+#include <stdlib.h>
+typedef struct {{
+  float *params_memory, *grads_memory;
+  size_t num_parameters;
+  bcos_optimizer* optimizer;
+}} GPT2;
+{update}
+{threads}
+int main(void) {{
+  static float x[1000], g[1000], y[300000], h[300000];
+  GPT2 model = {{x, g, 1000, NULL}};
+  for (int t = 0; t < 300; ++t) {{
+    for (int i = 0; i < 1000; ++i) g[i] = x[i] - 1;
+    gpt2_update(&model, 0.01f * (float)(300 - t) / 300, 0.0f);
+  }}
+  bcos_optimizer_destroy(model.optimizer);
+  bcos_options options = BCOS_OPTIONS_INIT;
+  options.run = on_openmp;
+  bcos_optimizer* lent = NULL;
+  const int64_t size = 300000;
+  const double alpha = 0.5;
+  for (int i = 0; i < 300000; ++i) h[i] = 1;
+  const bcos_tensor tensor = BCOS_TENSOR_F32(y, 1, &size);
+  const bcos_gradient gradient = BCOS_GRADIENT_F32(0, h, size);
+  bcos_check(bcos_optimizer_create("sgd", &options, &lent));
+  bcos_check(bcos_optimizer_add(lent, "y", &tensor, 0, NULL));
+  bcos_check(bcos_optimizer_step(lent, &alpha, 1, &gradient, 1, NULL));
+  bcos_optimizer_destroy(lent);
+  for (int i = 0; i < 300000; ++i) if (y[i] != -0.5f) return 1;
+  return x[0] > 0.99f && x[999] < 1.01f ? 0 : 2;
+}}
+"""
+
 
 def example(text: str, language: str, word: str) -> str:
     """The block in this language that has this word."""
     blocks = re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
     found = [block for block in blocks if word in block]
-    assert found, f"the README has no {language} example with {word}"
+    assert found, f"no {language} example has {word}"
     return found[0]
 
 
@@ -42,10 +79,14 @@ def main() -> None:
     cpp = [cxx, "-std=c++20"]
     build_and_run(cpp, example(readme, "cpp", "bcos/bcos.hpp"), ".cc", root, library)
     build_and_run([cc, "-std=c11"], example(readme, "c", "bcos/bcos.h"), ".c", root, library)
+    page = (root / "docs/c-trainers.md").read_text()
+    update, threads = example(page, "c", "gpt2_update"), example(page, "c", "on_openmp")
+    trainer = TRAINER.format(update=update, threads=threads)
+    build_and_run([cc, "-std=c11", "-Wno-unknown-pragmas"], trainer, ".c", root, library)
     if torch:
         source = example(readme, "cpp", "bcos/libtorch.h")
         build_and_run(cpp, source, ".cc", root, library, torch)
-    print("README examples: built and run")
+    print("examples of README and docs/c-trainers.md: built and run")
 
 
 if __name__ == "__main__":

@@ -66,6 +66,7 @@ class Misuse : public ::testing::Test {
   bcos_tensor parameter_;
   bcos_parameter plan_parameter_ = BCOS_PARAMETER_INIT;
   bcos_gradient gradient_ = BCOS_GRADIENT_INIT;
+  bcos_method_options options_ = BCOS_METHOD_OPTIONS_INIT;
   const char* method_ = "bcosw_c";
   bcos_optimizer* optimizer_ = nullptr;
   bcos_plan* plan_ = nullptr;
@@ -94,6 +95,26 @@ TEST_F(Misuse, OfNullPointers) {
   fails(code, "null", step(&alpha_, 1, nullptr, 1));
   fails(code, "null", bcos_optimizer_set_numbers(nullptr, 0, "bcosw_c"));
   fails(code, "null", bcos_optimizer_set_numbers(optimizer_, 0, nullptr));
+  fails(code, "null", bcos_optimizer_set_grad_scale(nullptr, 1));
+  fails(code, "null", bcos_optimizer_set_max_norm(nullptr, 1));
+  fails(code, "null", bcos_optimizer_move(nullptr, 0, px_.data()));
+  fails(code, "null", bcos_optimizer_move(optimizer_, 0, nullptr));
+  fails(code, "null", bcos_optimizer_parameters(nullptr, &number));
+  fails(code, "null", bcos_optimizer_parameters(optimizer_, nullptr));
+  fails(code, "null", bcos_optimizer_groups(nullptr, &number));
+  fails(code, "null", bcos_optimizer_groups(optimizer_, nullptr));
+  fails(code, "null", bcos_optimizer_name(nullptr, 0, nullptr, 0, nullptr));
+  fails(code, "null", bcos_optimizer_name(optimizer_, 0, nullptr, 1, nullptr));
+  fails(code, "null", bcos_optimizer_find(nullptr, "x", &number));
+  fails(code, "null", bcos_optimizer_find(optimizer_, nullptr, &number));
+  fails(code, "null", bcos_optimizer_find(optimizer_, "x", nullptr));
+  fails(code, "null", bcos_optimizer_method(nullptr, 0, nullptr, 0, nullptr));
+  fails(code, "null", bcos_optimizer_method(optimizer_, 0, nullptr, 1, nullptr));
+  fails(code, "null", bcos_optimizer_skipped_steps(nullptr, &number));
+  fails(code, "null", bcos_optimizer_skipped_steps(optimizer_, nullptr));
+  fails(code, "null", bcos_method_make(nullptr, &options_, nullptr, 0, nullptr));
+  fails(code, "null", bcos_method_make("sgd", nullptr, nullptr, 0, nullptr));
+  fails(code, "null", bcos_method_make("sgd", &options_, nullptr, 1000, nullptr));
   fails(code, "null", bcos_optimizer_save(nullptr, "file"));
   fails(code, "null", bcos_optimizer_save(optimizer_, nullptr));
   fails(code, "null", bcos_optimizer_load(nullptr, "file"));
@@ -148,6 +169,9 @@ TEST_F(Misuse, OfStructSizesAndVersions) {
     o.struct_size = size;
     bcos_optimizer* optimizer = nullptr;
     fails(BCOS_INVALID_ARGUMENT, "struct_size", bcos_optimizer_create("bcosw_c", &o, &optimizer));
+    bcos_method_options n = BCOS_METHOD_OPTIONS_INIT;
+    n.struct_size = size;
+    fails(BCOS_INVALID_ARGUMENT, "struct_size", bcos_method_make("sgd", &n, nullptr, 0, nullptr));
     bcos_parameter p = plan_parameter_;
     p.struct_size = size;
     bcos_plan* plan = nullptr;
@@ -259,6 +283,124 @@ TEST_F(Misuse, OfMethodsAndSchedules) {
   fails(BCOS_INVALID_ARGUMENT, "numbers", bcos_optimizer_set_numbers(optimizer_, 0, "sgd"));
   fails(BCOS_MISMATCH, "plan", bcos_plan_set_numbers(plan_, 0, "sgd"));
   fails(BCOS_INVALID_ARGUMENT, "group", bcos_plan_set_numbers(plan_, 9, "bcosw_c"));
+}
+
+TEST_F(Misuse, OfTheNumbersOfAMethod) {
+  char text[BCOS_METHOD_CAPACITY] = "as before";
+  size_t length = 17;
+  const auto refused = [&](const char* method, const char* what,
+                           const std::function<void(bcos_method_options&)>& change) {
+    bcos_method_options o = BCOS_METHOD_OPTIONS_INIT;
+    change(o);
+    fails(BCOS_INVALID_ARGUMENT, what, bcos_method_make(method, &o, text, sizeof text, &length));
+  };
+  for (const double bad : {kNaN, -1.0, 1.0, kInfinity, -kInfinity}) {
+    refused("bcosw_c", "beta in [0, 1)", [&](bcos_method_options& o) { o.beta = bad; });
+    refused("adamw", "beta_v in [0, 1)", [&](bcos_method_options& o) { o.beta_v = bad; });
+  }
+  for (const double bad : {kNaN, -1.0, kInfinity}) {
+    refused("bcosw_c", "eps finite", [&](bcos_method_options& o) { o.eps = bad; });
+    refused("bcosw_c", "eps_root finite", [&](bcos_method_options& o) { o.eps_root = bad; });
+    refused("bcosw_c", "lambda finite", [&](bcos_method_options& o) { o.lambda = bad; });
+    refused("sgd", "c finite", [&](bcos_method_options& o) { o.c = bad; });
+  }
+  for (const int bad : {-2, 3, 100}) {
+    refused("bcosw_c", "decay in 0..2", [&](bcos_method_options& o) { o.decay = bad; });
+    refused("bcosw_c", "start in 0..2", [&](bcos_method_options& o) { o.start = bad; });
+  }
+  for (const int bad : {-2, 2}) {
+    refused("bcosw_c", "coupled_start in 0..1",
+            [&](bcos_method_options& o) { o.coupled_start = bad; });
+    refused("bcosw_c", "block_gain in 0..1", [&](bcos_method_options& o) { o.block_gain = bad; });
+    refused("bcosw_c", "init_on_first_nonzero in 0..1",
+            [&](bcos_method_options& o) { o.init_on_first_nonzero = bad; });
+  }
+  refused("bcosw_c", "no beta_v for bcosw_c", [](bcos_method_options& o) { o.beta_v = 0.9; });
+  refused("bcosw_c", "did you mean 'row'?", [](bcos_method_options& o) { o.blocks = "rows"; });
+  refused("bcosw_d", "bcosw_c", [](bcos_method_options&) {});
+  bcos_method_options o = BCOS_METHOD_OPTIONS_INIT;
+  fails(BCOS_INVALID_ARGUMENT, "buffer of", bcos_method_make("sgd", &o, text, 20, &length));
+  EXPECT_STREQ(text, "as before");
+  EXPECT_EQ(length, 17U);
+}
+
+TEST_F(Misuse, OfGradientsThatSayWhatTheyAre) {
+  const std::vector<double> doubles = {1, 1, 1};
+  const bcos_gradient wrong_type = BCOS_GRADIENT_F64(0, doubles.data(), doubles.size());
+  const bcos_gradient short_one = BCOS_GRADIENT_F32(0, g_.data(), 2);
+  bcos_gradient no_type = BCOS_GRADIENT_F32(0, g_.data(), 3);
+  no_type.dtype = 7;
+  fails(BCOS_MISMATCH,
+        "expected 3 float32 elements as the gradient of 'x' but received 3 of float64",
+        step(&alpha_, 1, &wrong_type, 1));
+  fails(BCOS_MISMATCH, "3 float32 elements as the gradient of 'x' but received 2 of float32",
+        step(&alpha_, 1, &short_one, 1));
+  fails(BCOS_MISMATCH, "gradient of parameter 0 but received 3 of float64",
+        update(&wrong_type, &alpha_, &steps_));
+  fails(BCOS_MISMATCH, "gradient of parameter 0 but received 2 of float32",
+        update(&short_one, &alpha_, &steps_));
+  fails(BCOS_INVALID_ARGUMENT, "dtype", step(&alpha_, 1, &no_type, 1));
+  fails(BCOS_INVALID_ARGUMENT, "dtype", update(&no_type, &alpha_, &steps_));
+}
+
+TEST_F(Misuse, OfMoves) {
+  std::vector<float> y = {4, 5, 6};
+  const bcos_tensor other = tensor(y.data());
+  ASSERT_EQ(bcos_optimizer_add(optimizer_, "y", &other, 0, nullptr), BCOS_OK);
+  void* m = nullptr;
+  ASSERT_EQ(bcos_optimizer_state(optimizer_, 0, "m", &m, nullptr), BCOS_OK);
+  fails(BCOS_INVALID_ARGUMENT, "parameter < 2", bcos_optimizer_move(optimizer_, 2, y.data()));
+  fails(BCOS_INVALID_ARGUMENT, "aligned",
+        bcos_optimizer_move(optimizer_, 0, reinterpret_cast<char*>(px_.data()) + 1));
+  fails(BCOS_INVALID_ARGUMENT, "overlap", bcos_optimizer_move(optimizer_, 0, m));
+  // Onto another: found by whatever looks at all of them next.
+  std::vector<float> z = {7, 8, 9};
+  const bcos_tensor third = tensor(z.data());
+  ASSERT_EQ(bcos_optimizer_move(optimizer_, 0, y.data()), BCOS_OK);
+  fails(BCOS_INVALID_ARGUMENT, "'x' and 'y'", step(&alpha_, 1, &gradient_, 1));
+  fails(BCOS_INVALID_ARGUMENT, "overlap", bcos_optimizer_add(optimizer_, "z", &third, 0, nullptr));
+  EXPECT_EQ(y, (std::vector<float>{4, 5, 6}));
+  ASSERT_EQ(bcos_optimizer_move(optimizer_, 1, x_.data()), BCOS_OK);
+  ASSERT_EQ(bcos_optimizer_add(optimizer_, "z", &third, 0, nullptr), BCOS_OK);
+  ASSERT_EQ(step(&alpha_, 1, &gradient_, 1), BCOS_OK);
+  EXPECT_NE(y[0], 4);
+  // Where a parameter was, another may be added.
+  std::vector<float> elsewhere = {0, 0, 0};
+  ASSERT_EQ(bcos_optimizer_move(optimizer_, 2, elsewhere.data()), BCOS_OK);
+  ASSERT_EQ(bcos_optimizer_add(optimizer_, "new", &third, 0, nullptr), BCOS_OK);
+  fails(BCOS_INVALID_ARGUMENT, "overlaps 'z'", [&] {
+    const bcos_tensor on_z = tensor(elsewhere.data());
+    return bcos_optimizer_add(optimizer_, "onto", &on_z, 0, nullptr);
+  }());
+}
+
+TEST_F(Misuse, OfQuestions) {
+  uint64_t id = 5;
+  size_t length = 0;
+  char text[8] = "before";
+  fails(BCOS_INVALID_ARGUMENT, "received 'z'", bcos_optimizer_find(optimizer_, "z", &id));
+  std::vector<float> y = {4, 5, 6};
+  const bcos_tensor other = tensor(y.data());
+  ASSERT_EQ(bcos_optimizer_add(optimizer_, "layer.weight", &other, 0, nullptr), BCOS_OK);
+  fails(BCOS_INVALID_ARGUMENT, "did you mean 'layer.weight'?",
+        bcos_optimizer_find(optimizer_, "Layer.wieght", &id));
+  EXPECT_EQ(id, 5U);
+  fails(BCOS_INVALID_ARGUMENT, "parameter < 2",
+        bcos_optimizer_name(optimizer_, 2, text, sizeof text, &length));
+  fails(BCOS_INVALID_ARGUMENT, "group < 1",
+        bcos_optimizer_method(optimizer_, 1, text, sizeof text, &length));
+  EXPECT_STREQ(text, "before");
+  for (const double bad : {kNaN, 0.0, kInfinity}) {
+    fails(BCOS_INVALID_ARGUMENT, "grad_scale", bcos_optimizer_set_grad_scale(optimizer_, bad));
+  }
+  for (const double bad : {kNaN, -1.0}) {
+    fails(BCOS_INVALID_ARGUMENT, "max_norm", bcos_optimizer_set_max_norm(optimizer_, bad));
+  }
+  // One alpha is for all groups; of more, there is one per group.
+  ASSERT_EQ(bcos_optimizer_add_group(optimizer_, "sgd", nullptr), BCOS_OK);
+  const double three[] = {0.1, 0.1, 0.1};
+  fails(BCOS_MISMATCH, "expected 2 alphas", step(three, 3, &gradient_, 1));
+  fails(BCOS_MISMATCH, "expected 2 alphas", step(nullptr, 0, &gradient_, 1));
 }
 
 TEST_F(Misuse, OfTensors) {

@@ -79,11 +79,11 @@ TEST(With, ChangesWhatIsGivenAndNothingElse) {
   expected.blocks = Blocks::of(Layout::row);
   expected.block_gain = BlockGain::sqrt;
   expected.init_on_first_nonzero = true;
-  EXPECT_EQ(with(bcosw_c, {.beta = 0.95,
-                           .lambda = 0.2,
-                           .start = Start::first,
+  EXPECT_EQ(with(bcosw_c, {.start = Start::first,
                            .blocks = Blocks::of(Layout::row),
                            .block_gain = BlockGain::sqrt,
+                           .beta = 0.95,
+                           .lambda = 0.2,
                            .init_on_first_nonzero = true}),
             expected);
   EXPECT_EQ(with(bcosw_c, {.decay = Decay::coupled, .coupled_start = CoupledStart::raw}).decay,
@@ -123,10 +123,10 @@ TEST(With, RefusesANumberTheMethodDoesNotReadAndNamesBoth) {
 
 TEST(With, AsksForADecayWhereLambdaHasNoPlace) {
   EXPECT_EQ(
-      refusal(bcosw_c, {.lambda = 0.1, .decay = Decay::none}),
+      refusal(bcosw_c, {.decay = Decay::none, .lambda = 0.1}),
       "[with] expected no lambda for bcosw_c, whose decay none does not read it, but received "
       "0.1; set decay to coupled or decoupled");
-  EXPECT_EQ(with({}, {.lambda = 0.1, .decay = Decay::decoupled}).lambda, 0.1);
+  EXPECT_EQ(with({}, {.decay = Decay::decoupled, .lambda = 0.1}).lambda, 0.1);
 }
 
 TEST(With, BetaAloneUnderTwoEstSetsBetaV) {

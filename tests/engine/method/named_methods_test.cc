@@ -124,9 +124,40 @@ TEST(MethodByName, RefusesOtherNamesWithTheNearest) {
             "'adamw'?");
   EXPECT_NE(refusal("bcos-c").find("did you mean 'bcos_c'?"), std::string::npos);
   EXPECT_NE(refusal("bcosww_c@paper").find("did you mean 'bcosw_c'?"), std::string::npos);
+  EXPECT_NE(refusal("sing_sgd").find("did you mean 'sign_sgd'?"), std::string::npos);
   EXPECT_NE(refusal("").find("received ''"), std::string::npos);
   EXPECT_EQ(refusal("bcos_c@Paper"),
             "[method_by_name] expected bcos_c or bcos_c@paper but received 'bcos_c@Paper'");
+}
+
+TEST(MethodByName, KnowsNamesAsOthersWriteThem) {
+  const auto meant = [](const std::string& name, const std::string& id) {
+    EXPECT_EQ(refusal(name), "[method_by_name] expected the id of a method but received '" + name +
+                                 "'; did you mean '" + id + "'?");
+  };
+  meant("AdamW", "adamw");
+  meant("ADAMW", "adamw");
+  meant("Adam", "adam");
+  meant("AdamS", "adams");
+  meant("SGD", "sgd");
+  meant("BCOS", "bcosw_c");
+  meant("BCOSW-c", "bcosw_c");
+  meant("bcosw-c", "bcosw_c");
+  meant("SignSGD", "sign_sgd");
+  meant("sgd-momentum", "sgd_momentum");
+}
+
+TEST(MethodByName, NeverSuggestsAnotherOptimizer) {
+  for (const char* name :
+       {"adamv",   "adamp",    "AdamX",     "Adamax",  "NAdam",  "RAdam", "NAdamW", "Adan",
+        "Adagrad", "Adadelta", "Adafactor", "ASGD",    "SGDM",   "LAMB",  "Lion",   "RMSprop",
+        "Rprop",   "Muon",     "bcosw",     "bcosw_d", "bcos_x", "x",     ""}) {
+    EXPECT_EQ(refusal(name),
+              std::string("[method_by_name] expected one of sgd, sgd_momentum, sign_sgd, "
+                          "sign_momentum, bcos_g, bcos_m, bcos_c, bcos_c_simple, bcosw_g, bcosw_m, "
+                          "bcosw_c, bcosw_c_simple, adams, adamsw, adam, adamw but received '") +
+                  name + "'");
+  }
 }
 
 TEST(NameOf, IsEmptyForAMethodWithoutName) {

@@ -128,7 +128,7 @@ TEST(FullForm, SwitchesOffTheStabiliserThatIsNotGiven) {
 TEST(NamedForm, StartsFromTheNameAndAppliesTheRest) {
   EXPECT_EQ(method_from_json(R"({"method": "bcosw_c@paper"})"), method_by_name("bcosw_c@paper"));
   EXPECT_EQ(method_from_toml("method = 'adamw'\nbeta_v = 0.95\nlambda = 1\nblocks = 'row'"),
-            with(adamw, {.beta_v = 0.95, .lambda = 1, .blocks = Blocks::of(Layout::row)}));
+            with(adamw, {.blocks = Blocks::of(Layout::row), .beta_v = 0.95, .lambda = 1}));
   EXPECT_EQ(method_from_json(R"({"method": "bcosw_c", "eps": 1e-6})"),
             with(bcosw_c, {.eps = 1e-6}));
   EXPECT_EQ(method_from_json(R"({"method": "bcos_m", "rule": "two_est", "beta": 0.5})").beta_v,
@@ -143,7 +143,8 @@ TEST(NamedForm, RefusesANumberTheMethodDoesNotReadAndNamesBoth) {
                 R"({"method": "bcosw_c", "estimator": "cond_simple", "direction": "momentum"})")
                 .estimator,
             Estimator::cond_simple);
-  EXPECT_NE(json_refusal(R"({"method": "adamv"})").find("did you mean 'adam"), std::string::npos);
+  EXPECT_NE(json_refusal(R"({"method": "AdamW"})").find("did you mean 'adamw'?"),
+            std::string::npos);
   EXPECT_EQ(json_refusal(R"({"method": 3})"),
             "[method_from_json] expected method as a string but received 3");
   EXPECT_NE(json_refusal(R"({"method": ""})"), "");
@@ -153,9 +154,36 @@ TEST(Reading, RefusesUnknownKeysWithTheNearest) {
   EXPECT_EQ(json_refusal(R"({"beta_vv": 0.9})"),
             "[method_from_json] expected a known key but received \"beta_vv\"; did you mean "
             "'beta_v'?");
-  EXPECT_EQ(toml_refusal("weight_lambda = 0.9"),
-            "[method_from_toml] expected a known key but received \"weight_lambda\"; did you mean "
+  EXPECT_EQ(toml_refusal("lamda = 0.9"),
+            "[method_from_toml] expected a known key but received \"lamda\"; did you mean "
             "'lambda'?");
+}
+
+TEST(Reading, LeadsFromTorchsWordsToOurs) {
+  const auto advice = [](const std::string& key) {
+    const std::string error = json_refusal("{\"method\": \"adamw\", \"" + key + "\": 0.9}");
+    const std::string begin =
+        "[method_from_json] expected a known key but received \"" + key + "\"";
+    EXPECT_TRUE(error.starts_with(begin)) << error;
+    return error.substr(std::min(begin.size(), error.size()));
+  };
+  const char* not_here = "; alpha is no part of a method, it is given at each step";
+  EXPECT_EQ(advice("lr"), not_here);
+  EXPECT_EQ(advice("alpha"), not_here);
+  EXPECT_EQ(advice("learning_rate"), not_here);
+  EXPECT_EQ(advice("weight_decay"), "; did you mean 'lambda'?");
+  EXPECT_EQ(advice("Weight-Decay"), "; did you mean 'lambda'?");
+  EXPECT_EQ(advice("betas"), "; did you mean 'beta' and 'beta_v'?");
+  EXPECT_EQ(advice("beta1"), "; did you mean 'beta'?");
+  EXPECT_EQ(advice("beta2"), "; did you mean 'beta_v'?");
+  EXPECT_EQ(advice("momentum"), "; did you mean 'beta'?");
+}
+
+TEST(Reading, SuggestsNothingWhereNothingIsNear) {
+  for (const char* key : {"nesterov", "amsgrad", "x", "weight_lambda", "wd"}) {
+    EXPECT_EQ(json_refusal("{\"" + std::string(key) + "\": 0.9}"),
+              "[method_from_json] expected a known key but received \"" + std::string(key) + "\"");
+  }
 }
 
 TEST(Reading, RefusesUnknownNamesWithTheNearest) {

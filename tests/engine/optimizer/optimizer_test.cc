@@ -118,6 +118,65 @@ TEST(AnOptimizer, CountsGuardedSteps) {
   EXPECT_EQ(net.optimizer.skipped_steps(), 1U);
 }
 
+TEST(AnOptimizer, DividesGradientsByTheirScale) {
+  std::vector<float> x = {1, 2}, y = {1, 2}, z = {1, 2};
+  const std::vector<float> g = {0.5F, -3}, scaled = {512, -3072};
+  Optimizer whole(sgd), parts(sgd), each(sgd);
+  const auto a = whole.add("x", x), b = parts.add("x", y), c = each.add("x", z);
+  whole.step(0.1, {{a, g}});
+  parts.step(0.1, {{b, scaled}}, 1024);
+  const std::vector<ParameterGradient> list = {{c, scaled}};
+  const double alphas[] = {0.1};
+  each.step(alphas, list, 1024);
+  EXPECT_EQ(x, y);
+  EXPECT_EQ(x, z);
+  EXPECT_NE(error_of([&] { parts.step(0.1, {{b, scaled}}, 0); }).find("grad_scale"),
+            std::string::npos);
+}
+
+TEST(AParameterThatMoved, GoesOnWithItsState) {
+  const std::vector<float> g = {1, -1, 2};
+  std::vector<float> here = {1, 2, 3}, stays = {1, 2, 3}, other = {4, 5, 6};
+  Optimizer moved(bcosw_c), still(bcosw_c);
+  const auto a = moved.add("x", here), b = moved.add("y", other), c = still.add("x", stays);
+  moved.step(0.1, {{a, g}, {b, g}});
+  still.step(0.1, {{c, g}});
+  std::vector<float> there = here;
+  moved.move(a, there.data());
+  moved.step(0.1, {{a, g}, {b, g}});
+  still.step(0.1, {{c, g}});
+  EXPECT_EQ(there, stays);
+  EXPECT_NE(here, stays) << "the old place is left alone";
+  EXPECT_EQ(moved.state(a).steps, 2U);
+}
+
+TEST(ParametersThatMoved, MayTakeEachOthersPlaces) {
+  std::vector<double> both = {1, 2, 3, 4};
+  const std::vector<double> g = {1, 1};
+  Optimizer opt(sgd);
+  const auto a = opt.add("a", std::span(both).first(2)), b = opt.add("b", std::span(both).last(2));
+  opt.step(1, {{a, g}});
+  opt.move(a, &both[2]);
+  opt.move(b, &both[0]);
+  opt.step(1, {{a, g}});
+  EXPECT_EQ(both, (std::vector<double>{0, 1, 2, 3}));
+}
+
+TEST(ParametersThatMoved, AreRefusedOnTopOfEachOther) {
+  std::vector<double> x = {1, 2}, y = {3, 4};
+  const std::vector<double> g = {1, 1};
+  Optimizer opt(sgd);
+  const auto a = opt.add("a", x);
+  opt.add("b", y);
+  opt.move(a, &y[1]);
+  EXPECT_NE(error_of([&] { opt.step(1, {{a, g}}); }).find("overlap between 'b' and 'a'"),
+            std::string::npos);
+  EXPECT_EQ(y, (std::vector<double>{3, 4}));
+  opt.move(a, x.data());
+  opt.step(1, {{a, g}});
+  EXPECT_EQ(x, (std::vector<double>{0, 1}));
+}
+
 TEST(AnOptimizer, TakesInterleavedViewsOfOneArray) {
   std::vector<float> x = {1, 2, 3, 4};
   const std::int64_t two[] = {2};

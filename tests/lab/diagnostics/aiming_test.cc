@@ -171,7 +171,7 @@ TEST(Amplification, StaysBelowItsBoundAndComesNear) {
     EXPECT_LE(seen, *amplification_bound(method) * (1 + 1e-12));
   };
   near(bcosw_m, 3.162);
-  near(with(adamw, {.beta_v = 0.99, .start = Start::first}), 2.131);
+  near(with(adamw, {.start = Start::first, .beta_v = 0.99}), 2.131);
   near(bcosw_c, 1.295);
 }
 

@@ -142,11 +142,10 @@ TEST(Problems, WithoutMomentsAreNotTakenForNoise) {
 
 TEST(Problems, UnknownOnesAreRefusedWithTheNearest) {
   try {
-    problem_by_id("P1c");
+    problem_by_id("p1");
     FAIL();
   } catch (const std::exception& error) {
-    EXPECT_STREQ(error.what(),
-                 "[theory] expected a problem but received 'P1c'; did you mean 'P1'?");
+    EXPECT_STREQ(error.what(), "[theory] expected a problem but received 'p1'; did you mean 'P1'?");
   }
 }
 

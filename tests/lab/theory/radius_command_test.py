@@ -80,7 +80,7 @@ class Radius(unittest.TestCase):
         self.assertEqual(one, self.fine(*arguments, "--threads", "3"))
 
     def test_wrong_use_names_the_bound(self) -> None:
-        self.refused("did you mean 'P1'?", "--problem", "P1c")
+        self.refused("did you mean 'P1'?", "--problem", "p1")
         self.refused("did you mean 'bcosw_c'?", "--method", "bcosw_cc")
         self.refused("--lambda in (0, 1]", "--lambda", "0")
         self.refused("--lambda in (0, 1]", "--lambda", "-1")

@@ -163,7 +163,7 @@ TEST(Tail, KeepsStatesThatGoOnAlike) {
 TEST(Tail, MeanDifferencesAreThoseOfTheSteps) {
   // Signs against phi, both known exactly at every x: the difference of the means over time.
   const Quadratic problem;
-  Simulation runs = short_runs(problem, with(sign_sgd, {.lambda = 0.5, .decay = Decay::decoupled}));
+  Simulation runs = short_runs(problem, with(sign_sgd, {.decay = Decay::decoupled, .lambda = 0.5}));
   runs.steps = 2000;
   runs.replicates = 512;
   const Tail tail = tail_of(runs, 0);

@@ -43,7 +43,7 @@ TEST(Settings, AreSetByTheirNamesWithEitherDash) {
 TEST(Settings, ThatAreUnknownGetTheNearestName) {
   EXPECT_EQ(error_of([] { field_of("warmpu"); }),
             "[train] expected a known setting but received 'warmpu'; did you mean 'warmup'?");
-  EXPECT_NE(error_of([] { settings_from_toml({}, "lerning_rate = 1", "x.toml"); }).find("did you"),
+  EXPECT_NE(error_of([] { settings_from_toml({}, "wieght_decay = 1", "x.toml"); }).find("did you"),
             std::string::npos);
 }
 
@@ -76,7 +76,7 @@ TEST(Settings, OutOfBoundsNameFieldBoundAndValue) {
   EXPECT_NE(refused("total_batch", "1000").find("batch x context = 2048"), std::string::npos);
   EXPECT_NE(refused("epochs", "2").find("steps for model gpt"), std::string::npos);
   EXPECT_NE(refused("warmup", "801").find("warmup <= total"), std::string::npos);
-  EXPECT_NE(refused("method", "bcosw").find("did you mean"), std::string::npos);
+  EXPECT_NE(refused("method", "AdamW").find("did you mean 'adamw'?"), std::string::npos);
   EXPECT_NE(refused("beta", "1").find("beta"), std::string::npos);
   EXPECT_NE(refused("beta_v", "0.9").find("beta_v"), std::string::npos);
   EXPECT_NE(refused("method", "sgd").find("expected lr"), std::string::npos);
