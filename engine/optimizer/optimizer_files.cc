@@ -26,37 +26,38 @@ struct Optimizer::Impl::Incoming {
 
 StateFileHeader Optimizer::Impl::header() const {
   StateFileHeader header;
-  header.groups = groups_;
+  for (std::size_t k = 0; k < plan_.groups(); ++k) header.groups.push_back(plan_.method(k));
   header.skipped_steps = skipped_steps_;
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    const OwnedParameter& p = parameters_[i];
-    header.parameters.push_back({p.name, p.shape, p.dtype, p.group, steps_[i]});
+  for (std::size_t i = 0; i < plan_.parameters(); ++i) {
+    const Parameter p = plan_.parameter(i);
+    header.parameters.push_back(
+        {std::string(p.name), {p.x.shape.begin(), p.x.shape.end()}, p.x.dtype, p.group, steps_[i]});
   }
   return header;
 }
 
 void Optimizer::Impl::save(const std::string& path) const {
   std::vector<safetensors::TensorData> tensors;
-  for (const OwnedParameter& p : parameters_) {
-    const auto add = [&](std::string_view state, const StateBuffer& buffer,
-                         std::span<const std::int64_t> shape, bool kept) {
+  for (std::size_t i = 0; i < plan_.parameters(); ++i) {
+    const Parameter p = plan_.parameter(i);
+    const auto add = [&](std::string_view state, const StateBuffer& buffer, Dims shape, bool kept) {
       if (!kept) return;
       tensors.push_back({state_name(state, p.name),
-                         std::string(file_dtype(p.dtype)),
+                         std::string(file_dtype(p.x.dtype)),
                          {shape.begin(), shape.end()},
                          buffer.bytes()});
     };
-    const StateKinds kinds = state_kinds(groups_[p.group]);
-    add("m", p.m, p.shape, kinds.m);
-    add("v", p.v, p.blocks, kinds.v);
-    add("u", p.u, p.shape, kinds.u);
+    const StateKinds kinds = state_kinds(plan_.method(p.group));
+    add("m", states_[i].m, p.x.shape, kinds.m);
+    add("v", states_[i].v, p.v.shape, kinds.v);
+    add("u", states_[i].u, p.x.shape, kinds.u);
   }
   safetensors::write(path, tensors, to_metadata(header()));
 }
 
 std::vector<const StateFileHeader::Entry*> Optimizer::Impl::matched(const StateFileHeader& header,
                                                                     const std::string& path) const {
-  std::vector<const StateFileHeader::Entry*> entries(parameters_.size(), nullptr);
+  std::vector<const StateFileHeader::Entry*> entries(plan_.parameters(), nullptr);
   for (const StateFileHeader::Entry& entry : header.parameters) {
     const auto found = by_name_.find(entry.name);
     if (found == by_name_.end()) {
@@ -65,38 +66,39 @@ std::vector<const StateFileHeader::Entry*> Optimizer::Impl::matched(const StateF
                  "have",
                  entry.name, path);
     }
-    const OwnedParameter& p = parameters_[found->second];
-    if (entry.shape != p.shape) {
+    const Parameter p = plan_.parameter(found->second);
+    if (!std::ranges::equal(entry.shape, p.x.shape)) {
       throw fail(ErrorCode::mismatch, "load", "expected shape [{}] for '{}' but received [{}]",
-                 fmt::join(p.shape, ", "), p.name, fmt::join(entry.shape, ", "));
+                 fmt::join(p.x.shape, ", "), p.name, fmt::join(entry.shape, ", "));
     }
-    if (entry.dtype != p.dtype) {
+    if (entry.dtype != p.x.dtype) {
       throw fail(ErrorCode::mismatch, "load", "expected dtype {} for '{}' but received {}",
-                 bcos::name(p.dtype), p.name, bcos::name(entry.dtype));
+                 bcos::name(p.x.dtype), p.name, bcos::name(entry.dtype));
     }
     entries[found->second] = &entry;
   }
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (entries[i] == nullptr) {
       throw fail(ErrorCode::mismatch, "load", "expected state for '{}' but '{}' has none",
-                 parameters_[i].name, path);
+                 plan_.parameter(i).name, path);
     }
   }
   return entries;
 }
 
 Optimizer::Impl::Incoming Optimizer::Impl::read(const safetensors::File& file,
-                                                std::string_view state, const OwnedParameter& p,
-                                                const StateBuffer& to,
-                                                std::span<const std::int64_t> shape) const {
+                                                std::string_view state, std::size_t i,
+                                                const StateBuffer& to, Dims shape) const {
+  const Parameter p = plan_.parameter(i);
   const std::string name = state_name(state, p.name);
+  const std::string_view dtype = file_dtype(p.x.dtype);
   const safetensors::TensorInfo* info = file.find(name);
-  if (info == nullptr || info->dtype != file_dtype(p.dtype) ||
+  if (info == nullptr || info->dtype != dtype ||
       !std::ranges::equal(info->shape, shape, [](std::uint64_t a, std::int64_t b) {
         return a == static_cast<std::uint64_t>(b);
       })) {
     throw fail(ErrorCode::mismatch, "load", "expected tensor '{}' as {} of shape [{}] in '{}'",
-               name, file_dtype(p.dtype), fmt::join(shape, ", "), file.path());
+               name, dtype, fmt::join(shape, ", "), file.path());
   }
   Incoming incoming{to.bytes(), std::vector<std::byte>(to.bytes().size())};
   file.read(*info, incoming.bytes);
@@ -108,9 +110,9 @@ void Optimizer::Impl::load(const std::string& path, const LoadOptions& options) 
   const StateFileHeader header = read_state_header(file);
   const auto entries = matched(header, path);
   std::vector<Incoming> states;
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    const OwnedParameter& p = parameters_[i];
-    const Method& ours = groups_[p.group];
+  for (std::size_t i = 0; i < plan_.parameters(); ++i) {
+    const Parameter p = plan_.parameter(i);
+    const Method& ours = plan_.method(p.group);
     const Method& theirs = header.groups[entries[i]->group];
     if ((options.other_numbers ? with_numbers(theirs, ours) : theirs) != ours) {
       throw fail(ErrorCode::mismatch, "load",
@@ -121,15 +123,16 @@ void Optimizer::Impl::load(const std::string& path, const LoadOptions& options) 
                      : "convert() keeps the momentum of another method");
     }
     const StateKinds kinds = state_kinds(ours);
-    if (kinds.m) states.push_back(read(file, "m", p, p.m, p.shape));
-    if (kinds.v) states.push_back(read(file, "v", p, p.v, p.blocks));
-    if (kinds.u) states.push_back(read(file, "u", p, p.u, p.shape));
+    if (kinds.m) states.push_back(read(file, "m", i, states_[i].m, p.x.shape));
+    if (kinds.v) states.push_back(read(file, "v", i, states_[i].v, p.v.shape));
+    if (kinds.u) states.push_back(read(file, "u", i, states_[i].u, p.x.shape));
   }
   take(states, entries, header.skipped_steps);
 }
 
 void Optimizer::Impl::convert(const std::string& path) {
-  for (const Method& method : groups_) {
+  for (std::size_t k = 0; k < plan_.groups(); ++k) {
+    const Method& method = plan_.method(k);
     const StateKinds kinds = state_kinds(method);
     if (!kinds.m || kinds.v || kinds.u) {
       throw fail("convert", "expected a method that keeps momentum alone but received {}",
@@ -140,15 +143,15 @@ void Optimizer::Impl::convert(const std::string& path) {
   const StateFileHeader header = read_state_header(file);
   const auto entries = matched(header, path);
   std::vector<Incoming> states;
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    const OwnedParameter& p = parameters_[i];
+  for (std::size_t i = 0; i < plan_.parameters(); ++i) {
+    const Parameter p = plan_.parameter(i);
     const Method& theirs = header.groups[entries[i]->group];
     if (!state_kinds(theirs).m) {
       throw fail(ErrorCode::mismatch, "convert",
                  "expected a file with momentum for '{}' but received that of {}", p.name,
                  method_label(theirs));
     }
-    states.push_back(read(file, "m", p, p.m, p.shape));
+    states.push_back(read(file, "m", i, states_[i].m, p.x.shape));
   }
   take(states, entries, header.skipped_steps);
 }
@@ -157,7 +160,7 @@ void Optimizer::Impl::take(const std::vector<Incoming>& states,
                            std::span<const StateFileHeader::Entry* const> entries,
                            std::uint64_t skipped_steps) {
   for (const Incoming& state : states) std::ranges::copy(state.bytes, state.to.begin());
-  for (std::size_t i = 0; i < parameters_.size(); ++i) steps_[i] = entries[i]->steps;
+  for (std::size_t i = 0; i < steps_.size(); ++i) steps_[i] = entries[i]->steps;
   skipped_steps_ = skipped_steps;
 }
 

@@ -51,9 +51,9 @@ void Extents::add(const Region& region, std::string_view owner) {
   if (region.strides.size() == 0) return;
   if (const std::string_view other = find(region); !other.empty()) {
     throw fail("plan",
-               "expected memory that is written once but received an overlap between {} and {}: is "
-               "one of them listed twice?",
-               other, owner);
+               "expected memory of its own for {} but received memory that overlaps {}: is one of "
+               "them listed twice?",
+               owner, other);
   }
   Node node{region.end(), {{region.data, region.size, region.strides, owner}}};
   ++version_;

@@ -28,6 +28,7 @@ Place HostBackend<T>::add(const Parameter& parameter, const Method& method,
                           std::string_view label) {
   Slot<T> slot(parameter, method, label);
   make_room_for(slot);
+  settle();
   slot.register_in(written_);
   // Nothing below can fail.
   const std::uint64_t length = slot.blocks.usual_length();
@@ -73,18 +74,24 @@ template <class T>
 void HostBackend<T>::move(std::size_t index, const Parameter& parameter) {
   Slot<T>& slot = slots_[index];
   Slot<T> moved(parameter, *slot.method, slot.label);
+  Extents alone;
+  moved.register_in(alone);
+  bcos::make_room(moved_);
   written_.remove(slot.label);
-  try {
-    moved.register_in(written_);
-  } catch (...) {
-    slot.register_in(written_);
-    throw;
-  }
   slot = std::move(moved);
+  if (!std::ranges::count(moved_, index)) moved_.push_back(index);
+}
+
+/// Parameters that move one by one may pass through each other's old places: where they lie is
+/// compared when all have moved.
+template <class T>
+void HostBackend<T>::settle() {
+  for (; !moved_.empty(); moved_.pop_back()) slots_[moved_.back()].register_in(written_);
 }
 
 template <class T>
 void HostBackend<T>::bind(std::span<const Item> items) {
+  settle();
   for (const Item& item : items) {
     ask_for_slot(item.slot + kSoon);
     slots_[item.slot].bind(*item.gradient, written_);

@@ -34,6 +34,7 @@ class HostBackend final : public Backend {
   static constexpr std::size_t kSoon = 16;
 
   void make_room_for(const Slot<T>& slot);
+  void settle();
   bool has_long_blocks(const Slot<T>& slot) const;
   bool takes_long_blocks(const Slot<T>& slot) const {
     return slot.step != nullptr && slot.has_dense_blocks();
@@ -55,6 +56,7 @@ class HostBackend final : public Backend {
   Extents& written_;
   HostBlocks<T> blocks_;
   std::vector<Slot<T>> slots_;
+  std::vector<std::size_t> moved_;  ///< slots that are not in written_ since they moved
 
   Work steps_;
   Work norm_;

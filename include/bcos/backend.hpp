@@ -35,7 +35,8 @@ class BCOS_API Backend {
   /// Checks the memory of a parameter and keeps its views. `method` and `label` outlive the
   /// backend; the method's numbers may change meanwhile.
   virtual Place add(const Parameter& parameter, const Method& method, std::string_view label) = 0;
-  /// The parameter of a slot has moved: the same in another place.
+  /// The parameter of a slot has moved: the same in another place. That it lies apart from others
+  /// is for the next add() or bind() to check.
   virtual void move(std::size_t slot, const Parameter& parameter) = 0;
 
   /// Checks the gradients of the step that begins; they stay where they are until it ends.

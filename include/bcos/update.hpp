@@ -101,7 +101,8 @@ class BCOS_API Plan {
   std::size_t add_group(const Method& method);
   std::size_t add(const Parameter& parameter);
   /// A parameter's x and states lie elsewhere now: dtype, shape and group as before. On Error it
-  /// stays where it was.
+  /// stays where it was. That it lies apart from other parameters is checked by the next update or
+  /// add, since parameters that move one by one may pass through each other's old places.
   void move(std::size_t parameter, const Parameter& to);
 
   std::size_t groups() const;

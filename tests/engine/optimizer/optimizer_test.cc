@@ -195,7 +195,7 @@ TEST(AnOptimizer, NamesWrongUse) {
   EXPECT_NE(error_of([&] { opt.add("layer.weight", x); }).find("there already"), std::string::npos);
   EXPECT_NE(error_of([&] { opt.add("", x); }).find("name"), std::string::npos);
   EXPECT_EQ(error_of([&] { opt.add("tied", std::span(x).subspan(2)); }),
-            "[add] expected memory of its own for 'tied' but received memory that overlaps "
+            "[plan] expected memory of its own for 'tied' but received memory that overlaps "
             "'layer.weight': is one of them listed twice?");
   EXPECT_EQ(error_of([&] { opt.add("y", {nullptr, DType::f32, three, {}}); }),
             "[plan] expected memory for x of 'y' but received null");
