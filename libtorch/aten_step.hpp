@@ -2,17 +2,13 @@
 
 #include <ATen/ATen.h>
 
-#include "bcos/method.hpp"
+#include "bcos/step_numbers.hpp"
 
 namespace bcos::libtorch {
 
 /// One step of one parameter in ATen operations, on any device. m and v are undefined where the
 /// method keeps none; all are changed in place, the gradient is not.
-void aten_step(const Method& method, double alpha, std::uint64_t t, double factor,
-               const at::Tensor& x, const at::Tensor& gradient, const at::Tensor& m,
-               const at::Tensor& v);
-
-/// The norm of a gradient, in float64; infinite or NaN only if the gradient is.
-double norm_of(const at::Tensor& gradient);
+void aten_step(const Method& method, const StepNumbers& numbers, const at::Tensor& x,
+               const at::Tensor& gradient, const at::Tensor& m, const at::Tensor& v);
 
 }  // namespace bcos::libtorch

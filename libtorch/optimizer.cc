@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <unordered_set>
 
 #include "bcos/error.hpp"
 #include "bcos/libtorch.h"
 #include "bcos/memory.hpp"
-#include "libtorch/aten_step.hpp"
 #include "libtorch/optimizer_impl.hpp"
 #include "libtorch/tensors.hpp"
 #include "libtorch/torch_executor.hpp"
@@ -94,7 +94,7 @@ std::unique_ptr<BCOSParamState> BCOS::Impl::fresh_state(const torch::Tensor& p,
   const StateKinds kinds = state_kinds(method);
   if (kinds.m) state->m(zeros_for_state(p, type, at::MemoryFormat::Preserve));
   if (kinds.v && method.blocks.layout == Layout::coordinate) {
-    state->v(zeros_for_state(p, type, at::MemoryFormat::Contiguous));
+    state->v(zeros_for_state(p, type, at::MemoryFormat::Preserve));
   } else if (kinds.v) {
     const at::Tensor real = as_real(p);
     const auto count = block_count(method.blocks, Dims(real.sizes().data(), real.sizes().size()));
@@ -112,6 +112,7 @@ BCOSParamState& BCOS::Impl::state_of(const torch::Tensor& p, const Method& metho
 
 void BCOS::Impl::collect() {
   entries_.clear();
+  stateless_ = 0;
   methods_.clear();
   alphas_.clear();
   const auto& groups = owner_.param_groups_;
@@ -137,15 +138,15 @@ void BCOS::Impl::collect() {
       }
       // What never had a gradient has no state either.
       if (!gradient.defined() && owner_.state_.count(p.unsafeGetTensorImpl()) == 0) {
-        entries_.push_back({p, gradient, nullptr, k, options.maximize(), false});
+        ++stateless_;
         continue;
       }
       BCOSParamState& state = state_of(p, methods_[k]);
       check_type(p, state.m());
       check_type(p, state.v());
-      // The engine takes one sign a call; mixed ones are rare.
-      const bool in_engine = engine_ && engine_takes(p) && options.maximize() == first.maximize();
-      entries_.push_back({p, gradient, &state, k, options.maximize(), in_engine});
+      // The plan takes one sign a call; mixed ones are rare.
+      if (gradient.defined() && options.maximize() != first.maximize()) gradient = gradient.neg();
+      entries_.push_back({p, gradient, &state, k, engine_ && engine_takes(p)});
     }
   }
 }
@@ -154,126 +155,91 @@ void BCOS::Impl::step() {
   // Gradients are let go when the step is over, whichever way.
   const auto drop = c10::make_scope_exit([this] { entries_.clear(); });
   collect();
-  if (entries_.empty()) return;
-  const BCOSOptions& first = options_of(owner_.param_groups_[0]);
-  StepOptions options{.max_norm = first.max_norm(), .guard = guard_of(first.guard())};
-  report_ = {};
-  double factor = 1;
+  if (owner_.param_groups_.empty()) return;
   try {
-    const auto seen = [](const Entry& entry) {
-      return entry.in_engine || !entry.gradient.defined();
-    };
-    if (!std::ranges::all_of(entries_, seen)) {
-      // Nobody sees all gradients, so the limits are found here.
-      factor = limits(options);
-      if (report_.skipped) return;
-      options = {};
-      if (factor == 0 || !std::isfinite(factor)) {
-        for (Entry& entry : entries_) entry.in_engine = false;
-      }
+    follow_memory();
+    const BCOSOptions& first = options_of(owner_.param_groups_[0]);
+    gradients_.clear();
+    steps_.clear();
+    for (const Entry& entry : entries_) {
+      gradients_.push_back(gradient_of(entry));
+      steps_.push_back(static_cast<std::uint64_t>(entry.state->step()));
     }
-    options.grad_scale = (first.maximize() ? -1 : 1) / factor;
-    if (std::ranges::any_of(entries_, &Entry::in_engine)) step_in_engine(options);
-    step_in_aten(factor);
+    report_ = plan_->update(gradients_, alphas_, steps_,
+                            {.grad_scale = first.maximize() ? -1.0 : 1.0,
+                             .max_norm = first.max_norm(),
+                             .guard = guard_of(first.guard())});
   } catch (const Error& error) {
     TORCH_CHECK(false, error.what());
   }
-}
-
-double BCOS::Impl::limits(const StepOptions& options) {
-  if (!options.max_norm && options.guard == Guard::propagate) return 1;
-  double norm = 0;
-  for (const Entry& entry : entries_) {
-    if (entry.gradient.defined()) norm = std::hypot(norm, norm_of(entry.gradient));
+  report_.missing += stateless_;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const Entry& entry = entries_[i];
+    entry.state->step(static_cast<std::int64_t>(steps_[i]));
+    const bool moved = entry.gradient.defined() && !report_.skipped;
+    if (entry.in_engine && moved) entry.p.unsafeGetTensorImpl()->bump_version();
   }
-  report_.norm = norm;
-  report_.skipped = options.guard != Guard::propagate && !std::isfinite(norm);
-  TORCH_CHECK(!report_.skipped || options.guard != Guard::raise,
-              "expected finite gradients but received NaN or infinity: nothing was changed");
-  if (!options.max_norm) return 1;
-  const double share = *options.max_norm / (norm + 1e-6);
-  report_.clipped = share < 1;
-  return share < 1 || std::isnan(share) ? share : 1;
 }
 
-void BCOS::Impl::step_in_engine(const StepOptions& options) {
+Gradient BCOS::Impl::gradient_of(const Entry& entry) {
+  if (!entry.gradient.defined()) return {};
+  if (!entry.in_engine) return {.data = &entry.gradient};
+  const TensorView view = view_of(entry.gradient);
+  return {.data = view.data, .strides = entry.gradient.is_contiguous() ? Dims() : view.strides};
+}
+
+/// Keeps the plan as long as parameters and states stay where they are.
+void BCOS::Impl::follow_memory() {
   std::vector<std::intptr_t> places;
   for (const Entry& entry : entries_) {
-    if (!entry.in_engine) continue;
     for (const torch::Tensor& t : {entry.p, entry.state->m(), entry.state->v()}) {
-      places.push_back(t.defined() ? reinterpret_cast<std::intptr_t>(t.data_ptr()) : 0);
+      const void* place = nullptr;
+      if (t.defined()) place = entry.in_engine ? t.data_ptr() : t.unsafeGetTensorImpl();
+      places.push_back(reinterpret_cast<std::intptr_t>(place));
     }
+    places.push_back(entry.in_engine ? 1 : 0);
     places.insert(places.end(), entry.p.sizes().begin(), entry.p.sizes().end());
     places.insert(places.end(), entry.p.strides().begin(), entry.p.strides().end());
   }
   if (!plan_ || places != places_ || !std::ranges::equal(planned_, methods_, same_but_numbers)) {
-    make_plan(std::move(places));
+    make_plan();
+    places_ = std::move(places);
   }
   for (std::size_t k = 0; k < methods_.size(); ++k) {
     if (planned_[k] != methods_[k]) plan_->set_numbers(k, methods_[k]);
   }
   planned_ = methods_;
-  gradients_.clear();
-  steps_.clear();
-  for (const Entry& entry : entries_) {
-    if (!entry.in_engine) continue;
-    Gradient gradient;
-    if (entry.gradient.defined()) {
-      gradient.data = entry.gradient.data_ptr();
-      if (!entry.gradient.is_contiguous()) {
-        gradient.strides = Dims(entry.gradient.strides().data(), entry.gradient.strides().size());
-      }
-    }
-    gradients_.push_back(gradient);
-    steps_.push_back(static_cast<std::uint64_t>(entry.state->step()));
-  }
-  const StepReport known = report_;
-  report_ = plan_->update(gradients_, alphas_, steps_, options);
-  if (known.norm) {
-    report_.norm = known.norm;
-    report_.clipped = known.clipped;
-  }
-  std::size_t i = 0;
-  for (const Entry& entry : entries_) {
-    if (!entry.in_engine) continue;
-    entry.state->step(static_cast<std::int64_t>(steps_[i++]));
-    if (entry.gradient.defined() && !report_.skipped) {
-      entry.p.unsafeGetTensorImpl()->bump_version();
-    }
-  }
 }
 
-void BCOS::Impl::make_plan(std::vector<std::intptr_t> places) {
+void BCOS::Impl::make_plan() {
+  forget_plan();
   std::vector<Parameter> parameters;
+  std::deque<AtenParameter> others;
+  std::deque<at::Tensor> reals;
   for (const Entry& entry : entries_) {
-    if (!entry.in_engine) continue;
-    parameters.push_back({.x = view_of(entry.p),
-                          .m = view_of(entry.state->m()),
-                          .v = view_of(entry.state->v()),
-                          .group = entry.group});
+    Parameter parameter;
+    parameter.group = entry.group;
+    parameter.device = entry.in_engine ? 0 : 1;
+    if (entry.in_engine) {
+      parameter.x = view_of(entry.p);
+      parameter.m = view_of(entry.state->m());
+      parameter.v = view_of(entry.state->v());
+    } else {
+      others.push_back({entry.p, entry.state->m(), entry.state->v()});
+      const at::Tensor& real = reals.emplace_back(as_real(entry.p));
+      parameter.x.data = &others.back();
+      parameter.x.dtype = working_type(real.scalar_type()) == at::kFloat ? DType::f32 : DType::f64;
+      parameter.x.shape = Dims(real.sizes().data(), real.sizes().size());
+    }
+    parameters.push_back(parameter);
   }
-  plan_.emplace(methods_, parameters, PlanOptions{.executor = executor()});
-  places_ = std::move(places);
+  plan_.emplace(methods_, parameters, PlanOptions{.executor = executor(), .backends = {&aten_}});
   planned_ = methods_;
 }
 
-void BCOS::Impl::step_in_aten(double factor) {
-  for (const Entry& entry : entries_) {
-    if (entry.in_engine) continue;
-    if (!entry.gradient.defined()) {
-      ++report_.missing;
-      continue;
-    }
-    const double alpha = alphas_[entry.group];
-    const std::int64_t t = entry.state->step();
-    // Frameworks make state by a step with zero gradients at alpha = 0.
-    if (alpha == 0 && t == 0 && !entry.gradient.any().item<bool>()) continue;
-    aten_step(methods_[entry.group], alpha, static_cast<std::uint64_t>(t),
-              entry.maximize ? -factor : factor, entry.p, entry.gradient, entry.state->m(),
-              entry.state->v());
-    entry.state->step(t + 1);
-    report_.elements += static_cast<std::uint64_t>(entry.p.numel());
-  }
+void BCOS::Impl::forget_plan() {
+  plan_.reset();
+  aten_ = {};
 }
 
 BCOS::BCOS(const std::vector<OptimizerParamGroup>& param_groups, BCOSOptions defaults)

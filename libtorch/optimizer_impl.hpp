@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "bcos/libtorch.h"
+#include "libtorch/aten_backend.hpp"
 
 namespace bcos::libtorch {
 
@@ -16,7 +17,7 @@ class BCOS::Impl {
   /// Throws if the state of a parameter is not what its method keeps.
   void check_state(const torch::Tensor& p, const Method& method) const;
   const StepReport& report() const { return report_; }
-  void forget_plan() { plan_.reset(); }
+  void forget_plan();
   void use_engine(bool yes) { engine_ = yes; }
 
  private:
@@ -28,16 +29,13 @@ class BCOS::Impl {
     torch::Tensor gradient;
     BCOSParamState* state;
     std::size_t group;
-    bool maximize;
     bool in_engine;
   };
 
   void collect();
-  void step_in_engine(const StepOptions& options);
-  void step_in_aten(double factor);
-  void make_plan(std::vector<std::intptr_t> places);
-  /// The factor on all gradients; sets what the report says of norm and guard.
-  double limits(const StepOptions& options);
+  void follow_memory();
+  void make_plan();
+  static Gradient gradient_of(const Entry& entry);
 
   BCOS& owner_;
   bool engine_ = true;
@@ -45,12 +43,14 @@ class BCOS::Impl {
 
   // of the step at hand
   std::vector<Entry> entries_;
+  std::uint64_t stateless_ = 0;  ///< parameters that never had a gradient
   std::vector<Method> methods_;
   std::vector<double> alphas_;
   std::vector<Gradient> gradients_;
   std::vector<std::uint64_t> steps_;
 
   // kept while parameters and states stay where they are
+  AtenBackend aten_;
   std::optional<Plan> plan_;
   std::vector<std::intptr_t> places_;  ///< addresses, sizes and strides
   std::vector<Method> planned_;

@@ -33,7 +33,7 @@ using Step = void (*)(const Method&, double, std::uint64_t, const Tensor&, const
 
 void step_in_aten(const Method& method, double alpha, std::uint64_t t, const Tensor& gradient,
                   const Stepped& on) {
-  aten_step(method, alpha, t, 1, on.x, gradient, on.m, on.v);
+  aten_step(method, step_numbers(method, alpha, t, 1), on.x, gradient, on.m, on.v);
 }
 
 void step_in_engine(const Method& method, double alpha, std::uint64_t t, const Tensor& gradient,

@@ -357,7 +357,8 @@ TEST_F(Misuse, OfMoves) {
   std::vector<float> z = {7, 8, 9};
   const bcos_tensor third = tensor(z.data());
   ASSERT_EQ(bcos_optimizer_move(optimizer_, 0, y.data()), BCOS_OK);
-  fails(BCOS_INVALID_ARGUMENT, "for 'x' but received memory that overlaps 'y'", step(&alpha_, 1, &gradient_, 1));
+  fails(BCOS_INVALID_ARGUMENT, "for 'x' but received memory that overlaps 'y'",
+        step(&alpha_, 1, &gradient_, 1));
   fails(BCOS_INVALID_ARGUMENT, "overlap", bcos_optimizer_add(optimizer_, "z", &third, 0, nullptr));
   EXPECT_EQ(y, (std::vector<float>{4, 5, 6}));
   ASSERT_EQ(bcos_optimizer_move(optimizer_, 1, x_.data()), BCOS_OK);

@@ -169,7 +169,9 @@ TEST(ParametersThatMoved, AreRefusedOnTopOfEachOther) {
   const auto a = opt.add("a", x);
   opt.add("b", y);
   opt.move(a, &y[1]);
-  EXPECT_NE(error_of([&] { opt.step(1, {{a, g}}); }).find("overlap between 'b' and 'a'"),
+  EXPECT_NE(error_of([&] {
+              opt.step(1, {{a, g}});
+            }).find("for 'a' but received memory that overlaps 'b'"),
             std::string::npos);
   EXPECT_EQ(y, (std::vector<double>{3, 4}));
   opt.move(a, x.data());

@@ -4,10 +4,12 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "bcos/methods.hpp"
 #include "bcos/text.hpp"
 #include "tests/engine/bits.hpp"
+#include "tests/engine/expect_error.hpp"
 #include "tests/engine/random_numbers.hpp"
 #include "tests/engine/stepper.hpp"
 
@@ -154,6 +156,94 @@ TEST(AVanishedEstimate, LeavesTheSignOfTheDirection) {
     EXPECT_FLOAT_EQ(stepper.x()[0], -0.25F);
     EXPECT_EQ(stepper.x()[1], 0);
   }
+}
+
+/// A state whose parts do not belong together: nothing bounds |d| / sqrt(v), but a step does.
+template <class T>
+double amplification(const Method& method, double m, double v) {
+  Stepper<T> stepper(method, {0, 0});
+  stepper.steps() = 10;
+  stepper.m() = {static_cast<T>(m), 0};
+  for (T& value : stepper.v()) value = static_cast<T>(v);
+  stepper.step({0, 0}, 1e-10);
+  return -static_cast<double>(stepper.x()[0]) / 1e-10;
+}
+
+TEST(AdamsSteps, AreBoundedWhateverItsStatesHold) {
+  for (const Layout layout : {Layout::coordinate, Layout::tensor}) {
+    Method method = adam;
+    method.blocks = Blocks::of(layout);
+    EXPECT_NEAR(amplification<float>(method, 1e12, 1e-28) / 1e20, 0.9, 0.05);
+    for (const auto& [m, v] : {std::pair(1e38, 1e-22), {1e13, 1e-33}, {1e38, 1e-40}, {1e38, 0.0}}) {
+      EXPECT_NEAR(amplification<float>(method, m, v) / 1e20, 1, 1e-3) << m << " and " << v;
+      EXPECT_NEAR(amplification<double>(method, m, v) / 1e20, 1, 1e-3) << m << " and " << v;
+    }
+    EXPECT_NEAR(amplification<double>(method, 1e160, 1e200) / 1e20, 1, 1e-3);
+  }
+}
+
+TEST(AMomentumThatDoesNotCount, HoldsNoCoordinateBack) {
+  for (const Layout layout : {Layout::coordinate, Layout::tensor}) {
+    Method method = bcos_c;
+    method.beta = 0;
+    method.blocks = Blocks::of(layout);
+    Stepper<float> stepper(method, {1});
+    stepper.steps() = 1;
+    stepper.m() = {1e38F};
+    stepper.step({1e-3F}, 0.25);
+    EXPECT_FLOAT_EQ(stepper.x()[0], 0.75F);
+    EXPECT_EQ(stepper.m()[0], 1e-3F);
+  }
+}
+
+TEST(AFactor, OfAnySmallnessIsApplied) {
+  for (const Layout layout : {Layout::coordinate, Layout::tensor}) {
+    Method method = bcos_c;
+    method.eps_root = 0;
+    method.blocks = Blocks::of(layout);
+    Stepper<float> stepper(method, {1, 1, 1, 1});
+    const std::vector<float> g(4, 3e38F);
+    stepper.step(g, 0.25, {.max_norm = 1e-10});
+    EXPECT_FLOAT_EQ(stepper.x()[0], layout == Layout::coordinate ? 0.75F : 0.875F);
+    // clip = 1e-10 / 6e38, times g: an m of half of max_norm, smoothed
+    EXPECT_NEAR(stepper.m()[0] / 5e-12, 1, 1e-5);
+  }
+}
+
+TEST(NumbersThatTheTypeCannotHold, AreNamed) {
+  const std::vector<float> g = {0, 1};
+  const auto error = [&](const Method& method, double alpha, const StepOptions& options = {}) {
+    Stepper<float> stepper(method, {1, 2});
+    const std::string text = error_of([&] { stepper.step(g, alpha, options); });
+    EXPECT_EQ(stepper.x(), (std::vector<float>{1, 2}));
+    EXPECT_EQ(stepper.steps(), 0U);
+    return text;
+  };
+  const auto mentions = [](const std::string& text, const char* what) {
+    EXPECT_NE(text.find(what), std::string::npos) << text;
+  };
+  mentions(error(bcosw_c, 1e39),
+           "alpha of parameter 0 within the range of float32 but received 1e+39");
+  Method method = bcosw_c;
+  method.lambda = 1e50;
+  mentions(error(method, 0.1), "alpha lambda");
+  method = bcos_c;
+  method.lambda = 1e50;
+  mentions(error(method, 0.1), "lambda");
+  method = sgd;
+  method.c = 1e-90;
+  mentions(error(method, 0.1), "alpha / sqrt(c)");
+  mentions(error(bcosw_c, 0.1, {.grad_scale = 1e-39}), "1 / grad_scale");
+  mentions(error(bcosw_c, 0.1, {.grad_scale = 1e-310}), "grad_scale with a finite inverse");
+  mentions(error(bcosw_c, 0.1, {.grad_scale = 1e-310, .guard = Guard::skip}), "grad_scale");
+}
+
+TEST(AStepCounter, ThatNobodyCountedIsRefused) {
+  Stepper<float> stepper(adam, {1, 2});
+  stepper.steps() = ~std::uint64_t{0};
+  EXPECT_NE(error_of([&] { stepper.step({1, 1}, 0.1); }).find("step counter below 2^63"),
+            std::string::npos);
+  EXPECT_EQ(stepper.x(), (std::vector<float>{1, 2}));
 }
 
 struct Fault {
