@@ -1,3 +1,6 @@
+# The version of the C interface, which only grows: it does not follow that of the project.
+set(BCOS_C_INTERFACE 0)
+
 # offer_interfaces(TARGET VERSION): the shared library TARGET offers the C interface and the C++
 # interface of VERSION, each under a name of its own, and nothing else. It stays in memory once it is
 # loaded: the threads of its pool run its code until the process ends.

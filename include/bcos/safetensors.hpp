@@ -51,7 +51,7 @@ class BCOS_API File {
 
  private:
   class BCOS_HIDDEN Impl;
-  explicit File(std::unique_ptr<Impl> impl);
+  BCOS_HIDDEN explicit File(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
 
