@@ -1,5 +1,5 @@
-/* BCOS_API marks what the shared library offers. Everything else stays hidden in it, and so does what
- * BCOS_HIDDEN marks inside a class that is offered. */
+/* BCOS_API marks what the shared library offers. Everything else stays hidden in it, and so does
+ * what BCOS_HIDDEN marks inside a class that is offered. */
 #ifndef BCOS_EXPORT_H
 #define BCOS_EXPORT_H
 

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # What the checks of the installed tree share. They set $work; the tree is in $work/prefix.
 
 die() {
@@ -9,7 +9,7 @@ die() {
 # The library's directory depends on the system: lib, lib64 or lib/<machine>.
 library_dir() {
   local found
-  found=$(find "$work/prefix" -name 'libbcos.so' -printf '%h\n' -quit)
+  found=$(find "$work/prefix" -name libbcos.so -printf '%h\n' -quit)
   [[ -n $found ]] || die "no libbcos.so in $work/prefix"
   echo "$found"
 }

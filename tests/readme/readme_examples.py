@@ -63,9 +63,15 @@ def lines() -> None:
         if not entry.name.startswith((".", "build")):
             (work / entry.name).symlink_to(entry)
     (commands / "cc").symlink_to(cc)
-    kept = {name: os.environ[name] for name in os.environ if name != "LD_LIBRARY_PATH"}
-    path = f"{commands}:{os.environ['PATH']}"
-    environment = {**kept, "HOME": str(work), "PATH": path, "CC": cc, "CXX": cxx}
+    environment = {
+        "CCACHE_DIR": str(Path.home() / ".cache" / "ccache"),
+        **os.environ,
+        "HOME": str(work),
+        "PATH": f"{commands}:{os.environ['PATH']}",
+        "CC": cc,
+        "CXX": cxx,
+    }
+    environment.pop("LD_LIBRARY_PATH", None)
 
     def shell(script: str, folder: Path) -> None:
         command = ["bash", "-euxc", script]
