@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# check.sh STEP WORK [ARGUMENTS]: checks the library as others find it, installed into WORK/prefix by
-# the first step. CMAKE, CMAKE_GENERATOR, CC, CXX and VERSION are in the environment.
+# check.sh STEP WORK [ARGUMENTS]: checks the library as others find it, installed into WORK/prefix
+# by the first step. CMAKE, CMAKE_GENERATOR, CC, CXX and VERSION are in the environment.
 #   prefix SOURCE BUILD [TORCH]      installs the build and looks at what is there
 #   exported LIBRARY                 the library offers the names of exported.txt and no others
-#   next_version NEXT                with the next C++ interface: programs in C run, those in C++ do not start
+#   next_version NEXT                C programs run with the next C++ interface, C++ ones do not start
 #   languages                        programs in C, C++11 and C++20 by CMake
 #   components                       find_package with versions and components
 #   pkg_config                       a program in C by pkg-config
@@ -45,14 +45,17 @@ has_pages() {
     --include '*.md' "$pages" | sed -E 's/:\]\((.*)\)$/:\1/')
 }
 
-# names_no_path_of DIRECTORY...: nothing installed does, but for what is there for debuggers.
+# names_no_path_of DIRECTORY...: nothing installed does, but for what is there for debuggers. A
+# directory with a short name, /bcos say, is not taken for the end of another path.
 names_no_path_of() {
   local file directory
   while IFS= read -r file; do
     cp "$file" "$work/stripped"
     objcopy --strip-debug "$work/stripped" 2>/dev/null || true
     for directory in "$@"; do
-      if grep -qF "$directory" "$work/stripped"; then die "$file names $directory"; fi
+      if LC_ALL=C grep -qaP "(^|[^\\w.})/-]|-[IL])\\Q$directory\\E(/|\$)" "$work/stripped"; then
+        die "$file names $directory"
+      fi
     done
   done < <(find "$work/prefix" -type f)
 }

@@ -1,4 +1,4 @@
-"""Runs what the README shows, word for word: its C++ and C examples and its lines for the shell and CMake."""
+"""Runs the README, word for word: its C++ and C examples and its lines for the shell and CMake."""
 
 import os
 import re
