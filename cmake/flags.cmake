@@ -1,7 +1,7 @@
-# Flags of our own targets: no warnings, the same bits from every compiler, sanitizers on request.
+# Flags of our own targets: warnings, the same bits from every compiler, sanitizers on request.
 add_library(bcos_flags INTERFACE)
 target_compile_options(bcos_flags INTERFACE
-  -Wall -Wextra -Wpedantic -Werror -ffp-contract=off -fno-math-errno)
+  -Wall -Wextra -Wpedantic $<$<BOOL:${BCOS_WERROR}>:-Werror> -ffp-contract=off -fno-math-errno)
 # g++ 12 sees overlaps in std::string's own code (its bug 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(bcos_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)

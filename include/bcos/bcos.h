@@ -9,8 +9,8 @@
  *    fill in the defaults). Structs only grow at the end: a program built against an older
  *    header keeps working. In arrays the struct_size of the first element is the distance.
  * 4. A method is text: a name ("bcosw_c", "bcosw_c@paper"), or JSON, either
- *    {"method": "bcosw_c", "lambda": 0.05} or all keys of docs/methods.md. bcos_method_make writes
- *    that text from numbers. A schedule is JSON.
+ *    {"method": "bcosw_c", "lambda": 0.05} or all keys of docs/methods.md, which is installed
+ *    in share/doc/bcos. bcos_method_make writes that text from numbers. A schedule is JSON.
  * 5. Strings are UTF-8 and end with NUL. Strings and arrays passed in are copied, shapes and
  *    strides among them; parameter and state memory is not: it must outlive the handle.
  * 6. A handle is used by one thread at a time; different handles by as many as you like.

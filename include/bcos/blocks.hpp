@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bcos/export.h"
+#include "bcos/export.hpp"
 
 namespace bcos {
 

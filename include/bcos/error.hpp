@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "bcos/export.h"
+#include "bcos/export.hpp"
 
 namespace bcos {
 

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "bcos/export.h"
+#include "bcos/export.hpp"
 
 namespace bcos {
 

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "bcos/export.h"
+#include "bcos/export.hpp"
 #include "bcos/methods.hpp"
 #include "bcos/schedule.hpp"
 #include "bcos/update.hpp"

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "bcos/blocks.hpp"
-#include "bcos/export.h"
+#include "bcos/export.hpp"
 
 namespace bcos {
 

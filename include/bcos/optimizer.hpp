@@ -135,7 +135,7 @@ class BCOS_API Optimizer {
   void convert(const std::string& path);
 
  private:
-  class Impl;
+  class BCOS_HIDDEN Impl;
   std::unique_ptr<Impl> impl_;
 };
 

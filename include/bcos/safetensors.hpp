@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bcos/export.h"
+#include "bcos/export.hpp"
 
 /// safetensors files (docs/formats.md): read with checks before anything is allocated, written so
 /// that a crash leaves the old file or the new one.
@@ -50,8 +50,8 @@ class BCOS_API File {
   bool has_checksums() const;
 
  private:
-  class Impl;
-  explicit File(std::unique_ptr<Impl> impl);
+  class BCOS_HIDDEN Impl;
+  BCOS_HIDDEN explicit File(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "bcos/export.h"
+#include "bcos/export.hpp"
 
 namespace bcos {
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "bcos/export.h"
+#include "bcos/export.hpp"
 #include "bcos/method.hpp"
 
 namespace bcos {

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "bcos/export.h"
+#include "bcos/export.hpp"
 
 namespace bcos {
 

@@ -124,7 +124,7 @@ class BCOS_API Plan {
   Target target() const;
 
  private:
-  class Impl;
+  class BCOS_HIDDEN Impl;
   std::unique_ptr<Impl> impl_;
 };
 
