@@ -143,9 +143,9 @@ class GatheredBlocks {
     copy_out(all_.x, slot_.x_strides, kX, first, part);
     copy_out(all_.m, slot_.m_strides, kM, first, part);
     copy_out(all_.u, slot_.u_strides, kU, first, part);
-    copy_out(all_.tap_g, slot_.logical, kTapG, first, part);
-    copy_out(all_.tap_d, slot_.logical, kTapD, first, part);
-    copy_out(all_.tap_update, slot_.logical, kTapUpdate, first, part);
+    copy_out(all_.tap_g, {}, kTapG, first, part);
+    copy_out(all_.tap_d, {}, kTapD, first, part);
+    copy_out(all_.tap_update, {}, kTapUpdate, first, part);
   }
 
   const kernels::Kernels<T>& kernels_;

@@ -36,7 +36,7 @@ Place HostBackend<T>::add(const Parameter& parameter, const Method& method,
   norm_.add(slot.n, {std::max<std::uint64_t>(slot.n, 1), kSumChunk});
   long_of_slot_.push_back(kNone);
   if (slot.blocks.kind() == BlockShape::Kind::coordinate) {
-    steps_.add(slot.n, {std::max<std::uint64_t>(slot.n, 1), Window<T>::kTile});
+    steps_.add(slot.n, {std::max<std::uint64_t>(slot.n, 1), rows_step(slot)});
   } else if (has_long_blocks(slot)) {
     steps_.add(slot.n, {length, kSumChunk});
     long_sums_.add(slot.n, {length, kSumChunk});
@@ -52,6 +52,19 @@ Place HostBackend<T>::add(const Parameter& parameter, const Method& method,
   squares_.resize(squares_.size() + chunks_of(slot.n));
   slots_.push_back(std::move(slot));
   return {slots_.size() - 1, slots_.back().bytes_per_step()};
+}
+
+/// Where ranges of coordinates end: behind whole groups of the rows that a window takes together,
+/// if those are small next to the tensor.
+template <class T>
+std::uint64_t HostBackend<T>::rows_step(const Slot<T>& slot) {
+  constexpr std::uint64_t kUsual = 512;
+  if (slot.shape.empty() || slot.n == 0) return kUsual;
+  const std::uint64_t rows = Window<T>::kRows * static_cast<std::uint64_t>(slot.shape.back());
+  const std::uint64_t columns = Window<T>::kRows * static_cast<std::uint64_t>(slot.shape.front());
+  const std::uint64_t group = slot.x_strides.dense() ? rows : columns;
+  if (group * 32 > slot.n) return kUsual;
+  return (kUsual + group - 1) / group * group;
 }
 
 /// For all that one more slot needs, in steps too.
@@ -146,7 +159,7 @@ void HostBackend<T>::sum_squares(std::size_t index, std::uint64_t begin, std::ui
   constexpr kernels::Recipe kSquare{false, Old::nothing, New::d_square, StepRule::sqrt};
   const auto sum = kernels_.sum[kSquare.index()];
   const Slot<T>& slot = slots_[index];
-  const Strides& strides = slot.g_logical();
+  const Strides& strides = slot.g_strides;
   kernels::Tile<T> tile;
   tile.ahead = ahead_;
   for (std::uint64_t i = begin; i < end; i += kSumChunk) {
@@ -164,7 +177,7 @@ void HostBackend<T>::sum_squares(std::size_t index, std::uint64_t begin, std::ui
 template <class T>
 bool HostBackend<T>::gradient_is_zero(const Item& item) {
   const Slot<T>& slot = slots_[item.slot];
-  constexpr std::size_t kPart = Window<T>::kTile;
+  constexpr std::size_t kPart = 512;
   T part[kPart];
   for (std::uint64_t i = 0; i < slot.n; i += kPart) {
     const std::size_t n = std::min<std::uint64_t>(kPart, slot.n - i);
@@ -177,7 +190,7 @@ bool HostBackend<T>::gradient_is_zero(const Item& item) {
 template <class T>
 void HostBackend<T>::start_at_zero(const Item& item) {
   const Slot<T>& slot = slots_[item.slot];
-  constexpr std::size_t kPart = Window<T>::kTile;
+  constexpr std::size_t kPart = 512;
   const T zeros[kPart] = {};
   const auto clear = [&](T* state, const Strides& strides) {
     for (std::uint64_t i = 0; state != nullptr && i < strides.size(); i += kPart) {
@@ -231,19 +244,16 @@ void HostBackend<T>::step_coordinates(std::size_t index, std::uint64_t begin,
                                       std::uint64_t end) const {
   const Slot<T>& slot = slots_[index];
   const auto kernel = kernels_.coordinate[slot.step->recipe.index()];
-  if (slot.ordinary || slot.lies_in_place()) {
+  if (slot.in_place) {
     kernels::Tile<T> tile = tile_of(slot).from(begin);
     tile.ahead = ahead_;
     if (end == slot.n && index + 1 < slots_.size()) ask_for_first_lines(slots_[index + 1]);
     kernel(slot.step->c, tile, end - begin);
     return;
   }
-  Window<T> window(slot);
-  for (std::uint64_t i = begin; i < end; i += Window<T>::kTile) {
-    const std::size_t n = std::min<std::uint64_t>(Window<T>::kTile, end - i);
-    kernel(slot.step->c, window.open(i, n), n);
-    window.close();
-  }
+  Window<T>(slot, ahead_).run(begin, end, [&](const kernels::Tile<T>& tile, std::size_t n) {
+    kernel(slot.step->c, tile, n);
+  });
 }
 
 /// Small tensors lie anywhere: the next one's memory is asked for while this one is stepped.

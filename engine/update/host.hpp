@@ -33,6 +33,7 @@ class HostBackend final : public Backend {
   static constexpr std::size_t kNone = ~std::size_t{0};
   static constexpr std::size_t kSoon = 16;
 
+  static std::uint64_t rows_step(const Slot<T>& slot);
   void make_room_for(const Slot<T>& slot);
   void settle();
   bool has_long_blocks(const Slot<T>& slot) const;

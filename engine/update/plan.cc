@@ -6,12 +6,11 @@
 
 namespace bcos {
 
-Plan::Impl::Kept::Kept(const Parameter& given) : name_(given.name), view_(given) {
+Plan::Impl::Kept::Kept(const Parameter& given) : view_(given) {
   view_.x = keep(given.x, 0);
   view_.m = keep(given.m, 1);
   view_.v = keep(given.v, 2);
   view_.u = keep(given.u, 3);
-  view_.name = name_;
 }
 
 TensorView Plan::Impl::Kept::keep(const TensorView& given, std::size_t which) {
@@ -52,7 +51,9 @@ Parameter Plan::Impl::parameter(std::size_t index) const {
   if (index >= kept_.size()) {
     throw fail("parameter", "expected parameter < {} but received {}", kept_.size(), index);
   }
-  return kept_[index].view();
+  Parameter parameter = kept_[index].view();
+  parameter.name = names_[index];
+  return parameter;
 }
 
 std::size_t Plan::Impl::add(const Parameter& parameter) {
@@ -75,6 +76,7 @@ std::size_t Plan::Impl::add(const Parameter& parameter) {
   make_room(share.items, index + 1);
   make_room(share.parameters, index + 1);
   make_room(share.squares, index + 1);
+  names_.emplace_back(parameter.name);
   labels_.push_back(parameter.name.empty() ? fmt::format("parameter {}", index)
                                            : fmt::format("'{}'", parameter.name));
   try {
@@ -87,6 +89,7 @@ std::size_t Plan::Impl::add(const Parameter& parameter) {
   } catch (...) {
     if (kept_.size() > index) kept_.pop_back();
     labels_.pop_back();
+    names_.pop_back();
     throw;
   }
   return index;

@@ -28,7 +28,7 @@ class Plan::Impl {
   Target target() const { return target_; }
 
  private:
-  /// A parameter as it was added, with memory for its views.
+  /// A parameter with memory for the shapes and strides that it views; they stay when this moves.
   class Kept {
    public:
     explicit Kept(const Parameter& given);
@@ -36,7 +36,6 @@ class Plan::Impl {
 
    private:
     TensorView keep(const TensorView& given, std::size_t which);
-    std::string name_;
     std::vector<std::int64_t> dims_[4][2];  // shapes and strides of x, m, v and u
     Parameter view_;
   };
@@ -71,7 +70,8 @@ class Plan::Impl {
   HostBackend<double> f64_;
   std::deque<Method> methods_;
   std::deque<Kept> kept_;
-  std::deque<std::string> labels_;
+  std::deque<std::string> names_;
+  std::deque<std::string> labels_;  ///< what messages call parameters
   std::vector<Entry> entries_;
   std::vector<Share> shares_;  ///< of f32_, f64_ and the caller's backends
   std::vector<double> squares_;

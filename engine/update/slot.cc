@@ -51,35 +51,29 @@ void check_overlap(const Strides& strides, std::string_view what, std::string_vi
 
 /// A state in the shape of x.
 template <class T>
-Strides checked_state(const TensorView& state, const Parameter& parameter,
-                      const Strides::Order& order, std::string_view what, std::string_view label) {
+Strides checked_state(const TensorView& state, Dims shape, std::string_view what,
+                      std::string_view label) {
   check_dtype<T>(state, what, label);
-  if (!std::ranges::equal(state.shape, parameter.x.shape)) {
+  if (!std::ranges::equal(state.shape, shape)) {
     throw fail(ErrorCode::mismatch, kPlan,
                "expected {} of {} in the shape of x but received another", what, label);
   }
-  Strides strides(state.shape, state.strides, sizeof(T), order);
+  Strides strides(shape, state.strides, sizeof(T));
   check_overlap(strides, what, label);
   return strides;
 }
 
-/// One number per block, dense; for coordinates also in the shape and with strides of x's kind.
+/// One number per block, dense.
 template <class T>
-Strides checked_v(const TensorView& v, const Parameter& parameter, const BlockShape& blocks,
-                  const Strides::Order& order, std::string_view label) {
-  if (blocks.kind() == BlockShape::Kind::coordinate &&
-      std::ranges::equal(v.shape, parameter.x.shape)) {
-    return checked_state<T>(v, parameter, order, "v", label);
-  }
+Strides checked_v(const TensorView& v, std::uint64_t blocks, std::string_view label) {
   check_dtype<T>(v, "v", label);
-  const Strides strides(v.shape, v.strides, sizeof(T));
-  if (strides.size() != blocks.count() || !strides.dense()) {
+  Strides strides(v.shape, v.strides, sizeof(T));
+  if (strides.size() != blocks || !strides.dense()) {
     throw fail(ErrorCode::mismatch, kPlan,
                "expected v of {} with {} dense elements, one per block, but received {}", label,
-               blocks.count(), strides.size());
+               blocks, strides.size());
   }
-  if (blocks.kind() != BlockShape::Kind::coordinate) return strides;
-  return Strides(parameter.x.shape, {}, sizeof(T), order);
+  return strides;
 }
 
 }  // namespace
@@ -89,36 +83,34 @@ Slot<T>::Slot(const Parameter& parameter, const Method& its_method, std::string_
     : method(&its_method),
       label(its_label),
       blocks(its_method.blocks, parameter.x.shape),
-      shape(parameter.x.shape.begin(), parameter.x.shape.end()) {
-  const bool coordinates = blocks.kind() == BlockShape::Kind::coordinate;
-  // Strides are checked before they are sorted.
-  x_strides.assign(parameter.x.shape, parameter.x.strides, sizeof(T), {});
+      shape(parameter.x.shape),
+      x_strides(parameter.x.shape, parameter.x.strides, sizeof(T)) {
   n = x_strides.size();
   x = checked_data<T>(parameter.x, n, "x", label);
   check_overlap(x_strides, "x", label);
-  if (coordinates && !x_strides.dense()) {
-    order = memory_order(parameter.x.shape, parameter.x.strides);
-    x_strides.assign(parameter.x.shape, parameter.x.strides, sizeof(T), order);
-  }
-  logical.assign(parameter.x.shape, {}, sizeof(T), order);
-  g_strides = logical;
-  g_strides.reserve(shape.size());
-  g_logical_.reserve(order.size());
-  checked_strides_.reserve(shape.size());
+  layouts_[kX] = {true, parameter.x.strides};
   const StateKinds kinds = state_kinds(its_method);
   if (kinds.m) {
-    m_strides = checked_state<T>(parameter.m, parameter, order, "m", label);
+    m_strides = checked_state<T>(parameter.m, shape, "m", label);
     m = checked_data<T>(parameter.m, n, "m", label);
+    layouts_[kM] = {true, parameter.m.strides};
   }
   if (kinds.u) {
-    u_strides = checked_state<T>(parameter.u, parameter, order, "u", label);
+    u_strides = checked_state<T>(parameter.u, shape, "u", label);
     u = checked_data<T>(parameter.u, n, "u", label);
+    layouts_[kU] = {true, parameter.u.strides};
   }
   if (kinds.v) {
-    v_strides = checked_v<T>(parameter.v, parameter, blocks, order, label);
+    const bool like_x = blocks.kind() == BlockShape::Kind::coordinate &&
+                        std::ranges::equal(parameter.v.shape, shape);
+    v_strides = like_x ? checked_state<T>(parameter.v, shape, "v", label)
+                       : checked_v<T>(parameter.v, blocks.count(), label);
     v = checked_data<T>(parameter.v, blocks.count(), "v", label);
+    layouts_[kV] = {true, like_x ? parameter.v.strides : Dims()};
   }
-  in_place = coordinates && states_dense() && v_strides.dense();
+  g_strides.reserve(shape.size());
+  checked_strides_.reserve(shape.size());
+  nest.reserve(shape.size());
 }
 
 template <class T>
@@ -150,15 +142,29 @@ void Slot<T>::bind(const Gradient& given, const Extents& written) {
   if (has_logical_streams() || method->estimator == Estimator::oracle) {
     check_logical_streams(given, written);
   }
-  ordinary = in_place && order.empty() && g_strides.dense() && !has_logical_streams();
+  if (blocks.kind() == BlockShape::Kind::coordinate) find_nest(given);
+}
+
+template <class T>
+void Slot<T>::find_nest(const Gradient& given) {
+  in_place = g_strides.dense() && states_dense() && v_strides.dense();
+  if (in_place || n == 0) return;
+  std::array<Nest::Layout, kStreams> layouts = layouts_;
+  layouts[kG] = {true, given.strides};
+  layouts[kOracle].present = given.oracle != nullptr;
+  layouts[kTapG].present = given.tap.g != nullptr;
+  layouts[kTapD].present = given.tap.d != nullptr;
+  layouts[kTapV].present = given.tap.v != nullptr;
+  layouts[kTapUpdate].present = given.tap.update != nullptr;
+  nest.assign(shape, layouts);
+  in_place = nest.is_one_run();
 }
 
 template <class T>
 void Slot<T>::bind_place(const Gradient& given, const Extents& written) {
   checked_data_ = nullptr;
   check_alignment<T>(given.data, kUpdate, "the gradient", label);
-  g_strides.assign(shape, given.strides, sizeof(T), order);
-  if (!order.empty()) g_logical_.assign(shape, given.strides, sizeof(T), {});
+  g_strides.assign(shape, given.strides, sizeof(T));
   const std::string_view owner = written.find(Region{given.data, sizeof(T), g_strides});
   if (!owner.empty()) throw_written("the gradient", owner);
   checked_data_ = given.data;

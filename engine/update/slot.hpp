@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "bcos/update.hpp"
 #include "engine/update/block_shape.hpp"
 #include "engine/update/extents.hpp"
+#include "engine/update/nest.hpp"
 #include "engine/update/rounded.hpp"
 #include "engine/update/strides.hpp"
 
@@ -15,6 +17,7 @@ namespace bcos {
 /// A parameter in host memory, for good, and what it gets in the step at hand. T: the working type.
 template <class T>
 struct alignas(64) Slot {
+  /// The views of the parameter outlive the slot.
   Slot(const Parameter& parameter, const Method& method, std::string_view label);
 
   // All that ordinary coordinates need: lists of thousands of small tensors read one line of each.
@@ -25,19 +28,15 @@ struct alignas(64) Slot {
   const T* g = nullptr;
   std::uint64_t n = 0;
   const Rounded<T>* step = nullptr;  ///< null: not in the step at hand
-  bool in_place = false;             ///< coordinates whose x and states lie in one dense order
-  bool ordinary = false;             ///< in_place, and so is a gradient without oracle and taps
-  bool in_call = false;              ///< for the backend's own use
+  bool in_place = false;  ///< coordinates, all of whose streams are one dense run in this step
+  bool in_call = false;   ///< for the backend's own use
 
   const Method* method;
   std::string_view label;
   BlockShape blocks;
-  std::vector<std::int64_t> shape;
-  /// The order in which elements are counted here: coordinates that lie permuted, as column-major
-  /// matrices do, count as they lie in memory; everything else counts logically (empty).
-  Strides::Order order;
-  Strides x_strides, m_strides, v_strides, u_strides, g_strides;  ///< in that order
-  Strides logical;  ///< of dense row-major memory, in that order: oracle and taps
+  Dims shape;
+  Strides x_strides, m_strides, v_strides, u_strides, g_strides;
+  Nest nest;  ///< of coordinates in the step at hand, unless all is row-major
   const Gradient* gradient = nullptr;
 
   /// Whether a block's elements lie one behind the other.
@@ -45,12 +44,6 @@ struct alignas(64) Slot {
     return blocks.kind() == BlockShape::Kind::contiguous && states_dense() && g_strides.dense();
   }
   bool states_dense() const { return x_strides.dense() && m_strides.dense() && u_strides.dense(); }
-  /// Whether all of a coordinate step lies in one dense order.
-  bool lies_in_place() const {
-    return in_place && g_strides.dense() && (order.empty() || !has_logical_streams());
-  }
-  /// How the gradient lies in logical order.
-  const Strides& g_logical() const { return order.empty() ? g_strides : g_logical_; }
   std::uint64_t bytes_per_step() const;
 
   /// Takes the gradient, oracle and taps of a step. Throws if one of them is misaligned, or lies on
@@ -64,9 +57,11 @@ struct alignas(64) Slot {
   void bind_place(const Gradient& given, const Extents& written);
   void check_logical_streams(const Gradient& given, const Extents& written) const;
   void check_oracle(const Gradient& given) const;
+  void find_nest(const Gradient& given);
   [[noreturn]] void throw_written(std::string_view what, std::string_view owner) const;
 
-  Strides g_logical_;  ///< unless the order is the logical one
+  /// Of x, m, v and u, as they were given.
+  std::array<Nest::Layout, kStreams> layouts_;
   // The gradient's place that was checked last: that of most steps.
   const void* checked_data_ = nullptr;
   std::vector<std::int64_t> checked_strides_;
@@ -82,7 +77,6 @@ kernels::Tile<T> tile_of(const Slot<T>& slot) {
   tile.m = slot.m;
   tile.v = slot.v;
   tile.u = slot.u;
-  if (slot.ordinary) return tile;
   const Tap& tap = slot.gradient->tap;
   tile.oracle = static_cast<const T*>(slot.gradient->oracle);
   tile.tap_g = static_cast<T*>(tap.g);

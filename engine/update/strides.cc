@@ -1,10 +1,9 @@
 #include "engine/update/strides.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <limits>
-#include <numeric>
+#include <span>
 
 #include "engine/error.hpp"
 
@@ -13,15 +12,9 @@ namespace {
 
 using Wide = __int128;
 
-std::int64_t size_of(Dims shape, std::size_t i) { return shape[i] < 1 ? 1 : shape[i]; }
-
 }  // namespace
 
-Strides::Strides(Dims shape, Dims strides, std::size_t bytes_of_element, const Order& order) {
-  assign(shape, strides, bytes_of_element, order);
-}
-
-void Strides::assign(Dims shape, Dims strides, std::size_t bytes_of_element, const Order& order) {
+void Strides::assign(Dims shape, Dims strides, std::size_t bytes_of_element) {
   const std::uint64_t size = element_count(shape);
   if (!strides.empty() && strides.size() != shape.size()) {
     throw fail(ErrorCode::mismatch, "tensor", "expected {} strides but received {}", shape.size(),
@@ -45,18 +38,10 @@ void Strides::assign(Dims shape, Dims strides, std::size_t bytes_of_element, con
   lowest_ = static_cast<std::int64_t>(low);
   highest_ = static_cast<std::int64_t>(high);
   if (strides.empty()) highest_ = size == 0 ? 0 : static_cast<std::int64_t>(size) - 1;
-  if (size <= 1 || (strides.empty() && order.empty())) return;
-
-  const auto stride_of = [&](std::size_t dim) {
-    if (!strides.empty()) return strides[dim];
-    std::int64_t stride = 1;
-    for (std::size_t inner = dim + 1; inner < shape.size(); ++inner) stride *= shape[inner];
-    return stride;
-  };
-  for (std::size_t k = 0; k < shape.size(); ++k) {
-    const std::size_t i = order.empty() ? k : order[k];
+  if (size <= 1 || strides.empty()) return;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == 1) continue;
-    const Dim dim{static_cast<std::uint64_t>(shape[i]), stride_of(i)};
+    const Dim dim{static_cast<std::uint64_t>(shape[i]), strides[i]};
     if (!dims_.empty() && dims_.back().stride == shape[i] * dim.stride) {
       dims_.back() = {dims_.back().size * dim.size, dim.stride};
     } else {
@@ -74,22 +59,6 @@ std::int64_t Strides::offset(std::uint64_t index) const {
     index /= dims_[i].size;
   }
   return offset;
-}
-
-Strides::Order memory_order(Dims shape, Dims strides) {
-  if (strides.size() != shape.size()) return {};
-  Strides::Order order(shape.size());
-  std::iota(order.begin(), order.end(), 0U);
-  const auto distance = [&](std::uint32_t i) {
-    return strides[i] < 0 ? -static_cast<Wide>(strides[i]) : static_cast<Wide>(strides[i]);
-  };
-  // Where a dimension of size 1 stands makes no difference.
-  std::erase_if(order, [&](std::uint32_t i) { return size_of(shape, i) == 1; });
-  const Strides::Order logical = order;
-  std::ranges::sort(order, [&](std::uint32_t i, std::uint32_t j) {
-    return distance(i) != distance(j) ? distance(i) > distance(j) : i < j;
-  });
-  return order == logical ? Strides::Order() : order;
 }
 
 namespace {

@@ -8,8 +8,8 @@
 
 namespace bcos {
 
-/// Where the elements of a tensor lie, counted in some order of its dimensions. Neighbouring
-/// dimensions that can be walked as one are merged.
+/// Where the elements of a tensor lie, in logical order. Neighbouring dimensions that can be walked
+/// as one are merged.
 class Strides {
  public:
   struct Dim {
@@ -17,30 +17,24 @@ class Strides {
     std::int64_t stride;
     bool operator==(const Dim&) const = default;
   };
-  /// Dimensions from the outermost to the innermost.
-  using Order = std::vector<std::uint32_t>;
 
   Strides() = default;
-  /// No strides: row-major. No order: the logical one. Throws if the strides do not go with the
-  /// shape or reach further than memory can.
-  Strides(Dims shape, Dims strides, std::size_t bytes_of_element, const Order& order = {});
+  /// No strides: row-major. Throws if the strides do not go with the shape or reach further than
+  /// memory can.
+  Strides(Dims shape, Dims strides, std::size_t bytes_of_element) {
+    assign(shape, strides, bytes_of_element);
+  }
+  /// The same in place; allocates nothing after reserve(shape.size()).
+  void assign(Dims shape, Dims strides, std::size_t bytes_of_element);
+  void reserve(std::size_t rank) { dims_.reserve(rank); }
 
-  /// The same in place; allocates nothing if this has had as many dimensions before.
-  void assign(Dims shape, Dims strides, std::size_t bytes_of_element, const Order& order);
-
-  void reserve(std::size_t dimensions) { dims_.reserve(dimensions); }
-
-  /// Whether element i of the order lies at i.
+  /// Whether element i lies at i.
   bool dense() const { return dims_.empty(); }
   std::uint64_t size() const { return size_; }
   std::int64_t offset(std::uint64_t index) const;
   std::int64_t lowest() const { return lowest_; }         ///< offset of any element
   std::int64_t highest() const { return highest_; }       ///< offset of any element
   const std::vector<Dim>& dims() const { return dims_; }  ///< outermost first; none if dense
-
-  bool operator==(const Strides& other) const {
-    return size_ == other.size_ && dims_ == other.dims_;
-  }
 
  private:
   std::vector<Dim> dims_;
@@ -49,16 +43,13 @@ class Strides {
   std::int64_t highest_ = 0;
 };
 
-/// The order in which the elements of a tensor lie in memory; empty if it is the logical one.
-Strides::Order memory_order(Dims shape, Dims strides);
-
 /// Whether two elements lie at one place: of the tensor itself, or of two tensors whose first
 /// elements are `apart` elements from each other (the second behind the first).
 bool overlaps_itself(const Strides& strides);
 bool overlap(const Strides& a, const Strides& b, std::int64_t apart);
 
-/// Copies elements [begin, begin + n) of the order into dense memory, or back, by runs of the
-/// innermost dimension.
+/// Copies elements [begin, begin + n) into dense memory, or back, by runs of the innermost
+/// dimension.
 template <class T>
 void gather(const T* base, const Strides& strides, std::uint64_t begin, std::size_t n, T* out);
 template <class T>

@@ -1,82 +1,138 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/update/copy_matrix.hpp"
 #include "engine/update/slot.hpp"
 
 namespace bcos {
 
-/// A tile of a slot whose streams do not all lie in one dense order: those that do are worked on in
-/// place, the others are gathered before the kernel and scattered behind it.
+/// Steps a slot whose streams do not all lie in one dense order, a patch at a time. A patch is some
+/// neighbouring rows of the nest, and of each row some neighbouring elements. Streams whose rows
+/// are dense are worked on in place; of the others the patch is gathered before the kernel runs and
+/// scattered behind it. Rows are taken several at a time because they may be what lies side by side
+/// in memory, as in a matrix whose gradient is transposed.
 template <class T>
 class Window {
  public:
-  static constexpr std::size_t kTile = 512;
+  /// Rows that are taken together: a cache line, if they lie side by side.
+  static constexpr std::size_t kRows = 64 / sizeof(T);
 
-  explicit Window(const Slot<T>& slot) : all_(tile_of(slot)) {
-    add(all_.x, tile_.x, slot.x_strides);
-    add(all_.m, tile_.m, slot.m_strides);
-    add(all_.v, tile_.v, slot.v_strides);
-    add(all_.u, tile_.u, slot.u_strides);
-    add(all_.tap_g, tile_.tap_g, slot.logical);
-    add(all_.tap_d, tile_.tap_d, slot.logical);
-    add(all_.tap_v, tile_.tap_v, slot.logical);
-    add(all_.tap_update, tile_.tap_update, slot.logical);
-    g_strides_ = &slot.g_strides;
-    oracle_strides_ = &slot.logical;
-    tile_.tapped = all_.tapped;
+  Window(const Slot<T>& slot, std::size_t ahead) : dims_(slot.nest.dims()) {
+    const kernels::Tile<T> all = tile_of(slot);
+    tile_.tapped = all.tapped;
+    tile_.ahead = ahead;
+    T* const written[] = {all.x,     all.m,     all.v,     all.u,
+                          all.tap_g, all.tap_d, all.tap_v, all.tap_update};
+    std::copy(written, written + kWrittenStreams, data_);
+    // Those are read only: a patch of them is not scattered.
+    data_[kG] = const_cast<T*>(all.g);
+    data_[kOracle] = const_cast<T*>(all.oracle);
+    if (!dims_.empty()) inner_ = dims_.back();
+    if (dims_.size() > 1) rows_together_ = std::min<std::uint64_t>(kRows, next_inner().size);
+    std::size_t gathered = 0;
+    for (int s = 0; s < kStreams; ++s) gathered += is_gathered(s) ? 1 : 0;
+    if (gathered > 0) room_ = kPool / gathered;
+    for (int s = 0, k = 0; s < kStreams; ++s) {
+      if (is_gathered(s)) copies_[s] = pool_ + room_ * static_cast<std::size_t>(k++);
+    }
   }
 
-  /// Elements [begin, begin + n), n <= kTile.
-  const kernels::Tile<T>& open(std::uint64_t begin, std::size_t n) {
-    begin_ = begin;
-    n_ = n;
-    for (std::size_t k = 0; k < written_; ++k) {
-      const Stream& s = streams_[k];
-      *s.place = s.strides->dense() ? s.data + begin : buffer_[k];
-      if (!s.strides->dense()) gather(s.data, *s.strides, begin, n, buffer_[k]);
-    }
-    tile_.g = read(all_.g, *g_strides_, buffer_[kMostWritten]);
-    if (all_.oracle != nullptr) {
-      tile_.oracle = read(all_.oracle, *oracle_strides_, buffer_[kMostWritten + 1]);
-    }
-    return tile_;
-  }
-
-  void close() {
-    for (std::size_t k = 0; k < written_; ++k) {
-      const Stream& s = streams_[k];
-      if (!s.strides->dense()) scatter(buffer_[k], *s.strides, begin_, n_, s.data);
+  /// Calls kernel(tile, n) for all elements [begin, end), counted in the order of the nest.
+  template <class Kernel>
+  void run(std::uint64_t begin, std::uint64_t end, const Kernel& kernel) {
+    const std::uint64_t length = inner_.size;
+    while (begin < end) {
+      const std::uint64_t row = begin / length;
+      const std::uint64_t at = begin % length;
+      std::uint64_t rows = 1;
+      std::uint64_t n = std::min(length - at, end - begin);
+      if (at == 0 && end - begin >= length && dims_.size() > 1) {
+        const std::uint64_t left = next_inner().size - row % next_inner().size;
+        rows = std::min({rows_together_, (end - begin) / length, left});
+      }
+      find_row(row);
+      const std::uint64_t most = std::max<std::uint64_t>(room_ / rows, 1);
+      for (std::uint64_t i = 0; i < n; i += most) {
+        run_patch(at + i, std::min(most, n - i), rows, kernel);
+      }
+      begin += rows * n;
     }
   }
 
  private:
-  static constexpr std::size_t kMostWritten = 8;
-  struct Stream {
-    T* data;
-    T** place;
-    const Strides* strides;
-  };
+  static constexpr std::size_t kPool = 32 * 1024 / sizeof(T);
 
-  void add(T* data, T*& place, const Strides& strides) {
-    if (data != nullptr) streams_[written_++] = {data, &place, &strides};
-  }
-  const T* read(const T* data, const Strides& strides, T* buffer) {
-    if (strides.dense()) return data + begin_;
-    gather(data, strides, begin_, n_, buffer);
-    return buffer;
+  const Nest::Dim& next_inner() const { return dims_[dims_.size() - 2]; }
+  bool is_gathered(int s) const { return data_[s] != nullptr && inner_.strides[s] != 1; }
+
+  /// Where the row begins in every stream.
+  void find_row(std::uint64_t row) {
+    std::fill(offset_, offset_ + kStreams, std::int64_t{0});
+    for (std::size_t k = dims_.size(); k-- > 1;) {
+      const Nest::Dim& dim = dims_[k - 1];
+      const auto index = static_cast<std::int64_t>(row % dim.size);
+      row /= dim.size;
+      for (int s = 0; s < kStreams; ++s) offset_[s] += index * dim.strides[s];
+    }
   }
 
-  kernels::Tile<T> all_;
+  template <class Kernel>
+  void run_patch(std::uint64_t at, std::uint64_t n, std::uint64_t rows, const Kernel& kernel) {
+    for (int s = 0; s < kStreams; ++s) {
+      if (is_gathered(s)) {
+        copy_matrix<T>({element(s, at), row_stride(s), along(s)}, {copies_[s], as_stride(n), 1},
+                       rows, n);
+      }
+    }
+    for (std::uint64_t row = 0; row < rows; ++row) kernel(tile(at, n, row), n);
+    for (int s = 0; s < kWrittenStreams; ++s) {
+      if (is_gathered(s)) {
+        copy_matrix<T>({copies_[s], as_stride(n), 1}, {element(s, at), row_stride(s), along(s)},
+                       rows, n);
+      }
+    }
+  }
+
+  T* element(int s, std::uint64_t at) const {
+    return data_[s] + offset_[s] + static_cast<std::int64_t>(at) * inner_.strides[s];
+  }
+  static std::int64_t as_stride(std::uint64_t n) { return static_cast<std::int64_t>(n); }
+  std::int64_t along(int s) const { return inner_.strides[s]; }
+  std::int64_t row_stride(int s) const { return dims_.size() > 1 ? next_inner().strides[s] : 0; }
+
+  const kernels::Tile<T>& tile(std::uint64_t at, std::uint64_t n, std::uint64_t row) {
+    const auto place = [&](int s) -> T* {
+      if (data_[s] == nullptr) return nullptr;
+      if (is_gathered(s)) return copies_[s] + row * n;
+      return element(s, at) + static_cast<std::int64_t>(row) * row_stride(s);
+    };
+    tile_.x = place(kX);
+    tile_.m = place(kM);
+    tile_.v = place(kV);
+    tile_.u = place(kU);
+    tile_.g = place(kG);
+    tile_.oracle = place(kOracle);
+    if (tile_.tapped) {
+      tile_.tap_g = place(kTapG);
+      tile_.tap_d = place(kTapD);
+      tile_.tap_v = place(kTapV);
+      tile_.tap_update = place(kTapUpdate);
+    }
+    return tile_;
+  }
+
+  std::span<const Nest::Dim> dims_;
+  Nest::Dim inner_{1, {}};
+  std::uint64_t rows_together_ = 1;
+  std::size_t room_ = kPool;
+  T* data_[kStreams];
+  T* copies_[kStreams] = {};
+  std::int64_t offset_[kStreams] = {};
   kernels::Tile<T> tile_;
-  Stream streams_[kMostWritten];
-  std::size_t written_ = 0;
-  const Strides* g_strides_;
-  const Strides* oracle_strides_;
-  std::uint64_t begin_ = 0;
-  std::size_t n_ = 0;
-  T buffer_[kMostWritten + 2][kTile];
+  alignas(64) T pool_[kPool];
 };
 
 }  // namespace bcos
