@@ -84,7 +84,7 @@ class SumStep {
   LaneSums a_, b_, third_;
 };
 
-/// Apply will want x: it is asked for here, while the sums keep the processor busy.
+/// Apply will want x: it is asked for here, if it is given, while the sums keep the processor busy.
 template <class Step, class T>
 BCOS_INLINE Sums run_sums(Step step, const Tile<T>& t, std::size_t n, Lanes* carried) {
   if (carried != nullptr) step.take(*carried);
@@ -92,7 +92,7 @@ BCOS_INLINE Sums run_sums(Step step, const Tile<T>& t, std::size_t n, Lanes* car
   for (; i + kLanes <= n; i += kLanes) {
     ask_for<kLanes>(t.g, i, t.ahead);
     if (Step::kReadsM) ask_for<kLanes>(t.m, i, t.ahead);
-    ask_for<kLanes>(t.x, i, t.ahead);
+    if (t.x != nullptr) ask_for<kLanes>(t.x, i, t.ahead);
     step(t, i, Whole());
   }
   if (i < n) step(t, i, UpTo<T>{n, T{0}});

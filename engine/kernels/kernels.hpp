@@ -99,11 +99,14 @@ struct Tile {
   /// The same from element i on.
   Tile from(std::size_t i) const {
     Tile tile = *this;
-    for (T** stream : {&tile.x, &tile.m, &tile.v, &tile.u, &tile.tap_g, &tile.tap_d, &tile.tap_v,
-                       &tile.tap_update}) {
+    for (T** stream : {&tile.x, &tile.m, &tile.v, &tile.u}) {
       if (*stream != nullptr) *stream += i;
     }
     for (const T** stream : {&tile.g, &tile.oracle}) {
+      if (*stream != nullptr) *stream += i;
+    }
+    if (!tapped) return tile;
+    for (T** stream : {&tile.tap_g, &tile.tap_d, &tile.tap_v, &tile.tap_update}) {
       if (*stream != nullptr) *stream += i;
     }
     return tile;

@@ -160,14 +160,19 @@ class MoveFinder {
 template <class T, class Sum>
 Move<T> find_move(const Slot<T>& slot, std::uint64_t k, std::uint64_t n, const Sum& sum,
                   const kernels::Sums* first = nullptr) {
-  const kernels::Tile<T> all = tile_of(slot);
-  const double old_v = all.v == nullptr ? 0 : static_cast<double>(all.v[k]);
-  const double oracle = all.oracle == nullptr ? 0 : static_cast<double>(all.oracle[k]);
-  const Move<T> move = MoveFinder(*slot.step, n, sum, first).find(old_v, oracle);
-  const T stored =
+  const T* oracle = nullptr;
+  T* tap_v = nullptr;
+  if (slot.watched) {
+    oracle = static_cast<const T*>(slot.gradient->oracle);
+    tap_v = static_cast<T*>(slot.gradient->tap.v);
+  }
+  const double old_v = slot.v == nullptr ? 0 : static_cast<double>(slot.v[k]);
+  const double given = oracle == nullptr ? 0 : static_cast<double>(oracle[k]);
+  const Move<T> move = MoveFinder(*slot.step, n, sum, first).find(old_v, given);
+  const T v =
       static_cast<T>(std::min<double>(move.v, static_cast<double>(std::numeric_limits<T>::max())));
-  if (all.v != nullptr) all.v[k] = stored;
-  if (all.tap_v != nullptr) all.tap_v[k] = stored;
+  if (slot.v != nullptr) slot.v[k] = v;
+  if (tap_v != nullptr) tap_v[k] = v;
   return move;
 }
 

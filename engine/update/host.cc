@@ -19,7 +19,7 @@ HostBackend<T>::HostBackend(const Executor& executor, Target target, Extents& wr
 
 template <class T>
 bool HostBackend<T>::has_long_blocks(const Slot<T>& slot) const {
-  return slot.blocks.kind() == BlockShape::Kind::contiguous && slot.states_dense() &&
+  return slot.blocks.kind() == BlockShape::Kind::contiguous && slot.states_dense &&
          slot.blocks.usual_length() > HostBlocks<T>::kLong;
 }
 

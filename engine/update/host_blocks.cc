@@ -71,8 +71,11 @@ void HostBlocks<T>::sum_parts(const Slot<T>& slot, std::uint64_t begin, std::uin
   for (std::uint64_t i = begin, count = 0; i < end; i += count) {
     const std::uint64_t k = i / length;
     count = std::min({kSumChunk, (k + 1) * length - i, end - i});
+    Tile<T> chunk = tile(slot, i);
+    // The block does not stay in the cache until x moves.
+    if (!step.started.coupled) chunk.x = nullptr;
     parts[k * chunks_of(length) + (i - k * length) / kSumChunk] =
-        sum(step.started, tile(slot, i), count, 1, nullptr);
+        sum(step.started, chunk, count, 1, nullptr);
   }
 }
 

@@ -108,6 +108,7 @@ Slot<T>::Slot(const Parameter& parameter, const Method& its_method, std::string_
     v = checked_data<T>(parameter.v, blocks.count(), "v", label);
     layouts_[kV] = {true, like_x ? parameter.v.strides : Dims()};
   }
+  states_dense = x_strides.dense() && m_strides.dense() && v_strides.dense() && u_strides.dense();
   g_strides.reserve(shape.size());
   checked_strides_.reserve(shape.size());
   nest.reserve(shape.size());
@@ -134,20 +135,23 @@ void Slot<T>::register_in(Extents& written) const {
 
 template <class T>
 void Slot<T>::bind(const Gradient& given, const Extents& written) {
+  const Tap& tap = given.tap;
   gradient = &given;
   g = static_cast<const T*>(given.data);
-  const bool checked = given.data == checked_data_ && written.version() == checked_version_ &&
-                       std::ranges::equal(given.strides, checked_strides_);
-  if (!checked) bind_place(given, written);
-  if (has_logical_streams() || method->estimator == Estimator::oracle) {
-    check_logical_streams(given, written);
-  }
-  if (blocks.kind() == BlockShape::Kind::coordinate) find_nest(given);
+  const bool as_before = given.data == checked_data_ && written.version() == checked_version_ &&
+                         std::ranges::equal(given.strides, checked_strides_);
+  const bool was_watched = watched;
+  watched = given.oracle != nullptr || tap.g != nullptr || tap.d != nullptr || tap.v != nullptr ||
+            tap.update != nullptr || method->estimator == Estimator::oracle;
+  if (!as_before) bind_place(given, written);
+  if (watched) check_watchers(given, written);
+  if (!as_before || watched || was_watched) find_nest(given);
 }
 
 template <class T>
 void Slot<T>::find_nest(const Gradient& given) {
-  in_place = g_strides.dense() && states_dense() && v_strides.dense();
+  if (blocks.kind() != BlockShape::Kind::coordinate) return;
+  in_place = g_strides.dense() && states_dense;
   if (in_place || n == 0) return;
   std::array<Nest::Layout, kStreams> layouts = layouts_;
   layouts[kG] = {true, given.strides};
@@ -172,14 +176,6 @@ void Slot<T>::bind_place(const Gradient& given, const Extents& written) {
   checked_version_ = written.version();
 }
 
-/// Oracle and taps are row-major, whatever the order.
-template <class T>
-bool Slot<T>::has_logical_streams() const {
-  const Tap& tap = gradient->tap;
-  return gradient->oracle != nullptr || tap.g != nullptr || tap.d != nullptr || tap.v != nullptr ||
-         tap.update != nullptr;
-}
-
 template <class T>
 void Slot<T>::throw_written(std::string_view what, std::string_view owner) const {
   throw fail(kUpdate,
@@ -189,7 +185,7 @@ void Slot<T>::throw_written(std::string_view what, std::string_view owner) const
 }
 
 template <class T>
-void Slot<T>::check_logical_streams(const Gradient& given, const Extents& written) const {
+void Slot<T>::check_watchers(const Gradient& given, const Extents& written) const {
   check_oracle(given);
   struct Range {
     std::string_view what;

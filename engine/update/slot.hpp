@@ -28,22 +28,32 @@ struct alignas(64) Slot {
   const T* g = nullptr;
   std::uint64_t n = 0;
   const Rounded<T>* step = nullptr;  ///< null: not in the step at hand
-  bool in_place = false;  ///< coordinates, all of whose streams are one dense run in this step
-  bool in_call = false;   ///< for the backend's own use
+  bool in_place = false;      ///< coordinates, all of whose streams are one dense run in this step
+  bool watched = false;       ///< there are taps or an oracle in this step
+  bool in_call = false;       ///< for the backend's own use
+  bool states_dense = false;  ///< x and all states are row-major
 
+  // What most steps look at besides.
+  const Gradient* gradient = nullptr;
+
+ private:
+  // The gradient's place that was checked last: that of most steps.
+  const void* checked_data_ = nullptr;
+  std::vector<std::int64_t> checked_strides_;
+  std::uint64_t checked_version_ = 0;
+
+ public:
   const Method* method;
   std::string_view label;
   BlockShape blocks;
   Dims shape;
   Strides x_strides, m_strides, v_strides, u_strides, g_strides;
   Nest nest;  ///< of coordinates in the step at hand, unless all is row-major
-  const Gradient* gradient = nullptr;
 
   /// Whether a block's elements lie one behind the other.
   bool has_dense_blocks() const {
-    return blocks.kind() == BlockShape::Kind::contiguous && states_dense() && g_strides.dense();
+    return blocks.kind() == BlockShape::Kind::contiguous && states_dense && g_strides.dense();
   }
-  bool states_dense() const { return x_strides.dense() && m_strides.dense() && u_strides.dense(); }
   std::uint64_t bytes_per_step() const;
 
   /// Takes the gradient, oracle and taps of a step. Throws if one of them is misaligned, or lies on
@@ -53,19 +63,14 @@ struct alignas(64) Slot {
   void register_in(Extents& written) const;
 
  private:
-  bool has_logical_streams() const;
   void bind_place(const Gradient& given, const Extents& written);
-  void check_logical_streams(const Gradient& given, const Extents& written) const;
+  void check_watchers(const Gradient& given, const Extents& written) const;
   void check_oracle(const Gradient& given) const;
   void find_nest(const Gradient& given);
   [[noreturn]] void throw_written(std::string_view what, std::string_view owner) const;
 
   /// Of x, m, v and u, as they were given.
   std::array<Nest::Layout, kStreams> layouts_;
-  // The gradient's place that was checked last: that of most steps.
-  const void* checked_data_ = nullptr;
-  std::vector<std::int64_t> checked_strides_;
-  std::uint64_t checked_version_ = 0;
 };
 
 /// The memory of a slot from its first element on.
@@ -77,6 +82,7 @@ kernels::Tile<T> tile_of(const Slot<T>& slot) {
   tile.m = slot.m;
   tile.v = slot.v;
   tile.u = slot.u;
+  if (!slot.watched) return tile;
   const Tap& tap = slot.gradient->tap;
   tile.oracle = static_cast<const T*>(slot.gradient->oracle);
   tile.tap_g = static_cast<T*>(tap.g);
