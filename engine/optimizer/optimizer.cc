@@ -12,6 +12,7 @@
 #include "engine/safetensors/layout.hpp"
 #include "engine/suggestion.hpp"
 #include "engine/update/check_max_norm.hpp"
+#include "engine/update/strides.hpp"
 
 namespace bcos {
 namespace {
@@ -46,6 +47,9 @@ ParameterId Optimizer::Impl::add(std::string name, const TensorView& x, GroupId 
   const StateKinds kinds = state_kinds(method);
   const std::uint64_t bytes = element_count(x.shape) * bytes_of(x.dtype);
   const auto blocks = static_cast<std::int64_t>(block_count(method.blocks, x.shape));
+  // States lie as x does: a step then reads all of them in one order.
+  const std::vector<std::int64_t> strides = dense_like(x.shape, x.strides);
+  const bool v_like_x = method.blocks.layout == Layout::coordinate && !strides.empty();
   States states;
   if (kinds.m) states.m = StateBuffer(bytes, x.data);
   if (kinds.u) states.u = StateBuffer(bytes, x.data);
@@ -60,10 +64,11 @@ ParameterId Optimizer::Impl::add(std::string name, const TensorView& x, GroupId 
   make_room(gradients_);
   const auto named = by_name_.emplace(name, index).first;
   try {
+    const TensorView per_block{states.v.data(), x.dtype, {&blocks, 1}, {}};
     plan_.add({.x = x,
-               .m = {states.m.data(), x.dtype, x.shape, {}},
-               .v = {states.v.data(), x.dtype, {&blocks, 1}, {}},
-               .u = {states.u.data(), x.dtype, x.shape, {}},
+               .m = {states.m.data(), x.dtype, x.shape, strides},
+               .v = v_like_x ? TensorView{per_block.data, x.dtype, x.shape, strides} : per_block,
+               .u = {states.u.data(), x.dtype, x.shape, strides},
                .group = group.index,
                .name = name});
   } catch (...) {

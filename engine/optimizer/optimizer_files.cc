@@ -1,11 +1,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <deque>
 
 #include "bcos/text.hpp"
 #include "engine/error.hpp"
 #include "engine/method/numbers.hpp"
 #include "engine/optimizer/optimizer_impl.hpp"
+#include "engine/update/strides.hpp"
 
 /// Saving, loading and converting the state of an optimizer.
 namespace bcos {
@@ -16,11 +18,32 @@ std::string method_label(const Method& method) {
   return known.empty() ? to_json(method) : known;
 }
 
+/// Files hold states row-major; in memory they lie as their parameter does.
+std::vector<std::byte> row_major(const TensorView& state) {
+  const Strides strides(state.shape, state.strides, bytes_of(state.dtype));
+  std::vector<std::byte> bytes(strides.size() * bytes_of(state.dtype));
+  const auto copy = [&]<class T>(T* to) {
+    gather(static_cast<const T*>(state.data), strides, 0, strides.size(), to);
+  };
+  state.dtype == DType::f32 ? copy(reinterpret_cast<float*>(bytes.data()))
+                            : copy(reinterpret_cast<double*>(bytes.data()));
+  return bytes;
+}
+
+void put_row_major(std::span<const std::byte> bytes, const TensorView& state) {
+  const Strides strides(state.shape, state.strides, bytes_of(state.dtype));
+  const auto copy = [&]<class T>(const T* from) {
+    scatter(from, strides, 0, strides.size(), static_cast<T*>(state.data));
+  };
+  state.dtype == DType::f32 ? copy(reinterpret_cast<const float*>(bytes.data()))
+                            : copy(reinterpret_cast<const double*>(bytes.data()));
+}
+
 }  // namespace
 
 /// One state of a parameter with the bytes a file has for it.
 struct Optimizer::Impl::Incoming {
-  std::span<std::byte> to;
+  TensorView to;
   std::vector<std::byte> bytes;
 };
 
@@ -38,19 +61,25 @@ StateFileHeader Optimizer::Impl::header() const {
 
 void Optimizer::Impl::save(const std::string& path) const {
   std::vector<safetensors::TensorData> tensors;
+  std::deque<std::vector<std::byte>> copies;
   for (std::size_t i = 0; i < plan_.parameters(); ++i) {
     const Parameter p = plan_.parameter(i);
-    const auto add = [&](std::string_view state, const StateBuffer& buffer, Dims shape, bool kept) {
-      if (!kept) return;
-      tensors.push_back({state_name(state, p.name),
+    const auto add = [&](std::string_view name, const TensorView& state, Dims shape,
+                         const StateBuffer& buffer) {
+      std::span<const std::byte> bytes = buffer.bytes();
+      if (!state.strides.empty()) bytes = copies.emplace_back(row_major(state));
+      tensors.push_back({state_name(name, p.name),
                          std::string(file_dtype(p.x.dtype)),
                          {shape.begin(), shape.end()},
-                         buffer.bytes()});
+                         bytes});
     };
-    const StateKinds kinds = state_kinds(plan_.method(p.group));
-    add("m", states_[i].m, p.x.shape, kinds.m);
-    add("v", states_[i].v, p.v.shape, kinds.v);
-    add("u", states_[i].u, p.x.shape, kinds.u);
+    const Method& method = plan_.method(p.group);
+    const StateKinds kinds = state_kinds(method);
+    const std::int64_t blocks[] = {
+        static_cast<std::int64_t>(block_count(method.blocks, p.x.shape))};
+    if (kinds.m) add("m", p.m, p.x.shape, states_[i].m);
+    if (kinds.v) add("v", p.v, blocks, states_[i].v);
+    if (kinds.u) add("u", p.u, p.x.shape, states_[i].u);
   }
   safetensors::write(path, tensors, to_metadata(header()));
 }
@@ -88,7 +117,7 @@ std::vector<const StateFileHeader::Entry*> Optimizer::Impl::matched(const StateF
 
 Optimizer::Impl::Incoming Optimizer::Impl::read(const safetensors::File& file,
                                                 std::string_view state, std::size_t i,
-                                                const StateBuffer& to, Dims shape) const {
+                                                const TensorView& to, Dims shape) const {
   const Parameter p = plan_.parameter(i);
   const std::string name = state_name(state, p.name);
   const std::string_view dtype = file_dtype(p.x.dtype);
@@ -100,7 +129,7 @@ Optimizer::Impl::Incoming Optimizer::Impl::read(const safetensors::File& file,
     throw fail(ErrorCode::mismatch, "load", "expected tensor '{}' as {} of shape [{}] in '{}'",
                name, dtype, fmt::join(shape, ", "), file.path());
   }
-  Incoming incoming{to.bytes(), std::vector<std::byte>(to.bytes().size())};
+  Incoming incoming{to, std::vector<std::byte>(element_count(shape) * bytes_of(p.x.dtype))};
   file.read(*info, incoming.bytes);
   return incoming;
 }
@@ -123,9 +152,10 @@ void Optimizer::Impl::load(const std::string& path, const LoadOptions& options) 
                      : "convert() keeps the momentum of another method");
     }
     const StateKinds kinds = state_kinds(ours);
-    if (kinds.m) states.push_back(read(file, "m", i, states_[i].m, p.x.shape));
-    if (kinds.v) states.push_back(read(file, "v", i, states_[i].v, p.v.shape));
-    if (kinds.u) states.push_back(read(file, "u", i, states_[i].u, p.x.shape));
+    const std::int64_t blocks[] = {static_cast<std::int64_t>(block_count(ours.blocks, p.x.shape))};
+    if (kinds.m) states.push_back(read(file, "m", i, p.m, p.x.shape));
+    if (kinds.v) states.push_back(read(file, "v", i, p.v, blocks));
+    if (kinds.u) states.push_back(read(file, "u", i, p.u, p.x.shape));
   }
   take(states, entries, header.skipped_steps);
 }
@@ -151,7 +181,7 @@ void Optimizer::Impl::convert(const std::string& path) {
                  "expected a file with momentum for '{}' but received that of {}", p.name,
                  method_label(theirs));
     }
-    states.push_back(read(file, "m", i, states_[i].m, p.x.shape));
+    states.push_back(read(file, "m", i, p.m, p.x.shape));
   }
   take(states, entries, header.skipped_steps);
 }
@@ -159,7 +189,7 @@ void Optimizer::Impl::convert(const std::string& path) {
 void Optimizer::Impl::take(const std::vector<Incoming>& states,
                            std::span<const StateFileHeader::Entry* const> entries,
                            std::uint64_t skipped_steps) {
-  for (const Incoming& state : states) std::ranges::copy(state.bytes, state.to.begin());
+  for (const Incoming& state : states) put_row_major(state.bytes, state.to);
   for (std::size_t i = 0; i < steps_.size(); ++i) steps_[i] = entries[i]->steps;
   skipped_steps_ = skipped_steps;
 }

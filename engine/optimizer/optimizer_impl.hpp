@@ -53,7 +53,7 @@ class Optimizer::Impl {
                                                      const std::string& path) const;
   /// What a file has of one state of parameter i.
   Incoming read(const safetensors::File& file, std::string_view state, std::size_t i,
-                const StateBuffer& to, Dims shape) const;
+                const TensorView& to, Dims shape) const;
   /// What a file gives, once all of it was read and found good.
   void take(const std::vector<Incoming>& states,
             std::span<const StateFileHeader::Entry* const> entries, std::uint64_t skipped_steps);

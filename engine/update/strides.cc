@@ -12,6 +12,11 @@ namespace {
 
 using Wide = __int128;
 
+std::uint64_t magnitude(std::int64_t stride) {
+  const auto bits = static_cast<std::uint64_t>(stride);
+  return stride < 0 ? 0 - bits : bits;
+}
+
 }  // namespace
 
 void Strides::assign(Dims shape, Dims strides, std::size_t bytes_of_element) {
@@ -59,6 +64,24 @@ std::int64_t Strides::offset(std::uint64_t index) const {
     index /= dims_[i].size;
   }
   return offset;
+}
+
+std::vector<std::int64_t> dense_like(Dims shape, Dims strides) {
+  std::vector<std::size_t> inner_first(strides.size());
+  for (std::size_t k = 0; k < strides.size(); ++k) inner_first[k] = strides.size() - 1 - k;
+  const auto logical = inner_first;
+  std::ranges::sort(inner_first, [&](std::size_t i, std::size_t j) {
+    const std::uint64_t a = magnitude(strides[i]), b = magnitude(strides[j]);
+    return a != b ? a < b : i > j;
+  });
+  std::vector<std::int64_t> dense(strides.size());
+  std::int64_t next = 1;
+  for (const std::size_t k : inner_first) {
+    dense[k] = next;
+    next *= shape[k];
+  }
+  if (inner_first == logical) dense.clear();
+  return dense;
 }
 
 namespace {

@@ -43,6 +43,10 @@ class Strides {
   std::int64_t highest_ = 0;
 };
 
+/// The strides of dense memory in which elements follow each other as they do in a tensor with
+/// these strides; empty if that is row-major.
+std::vector<std::int64_t> dense_like(Dims shape, Dims strides);
+
 /// Whether two elements lie at one place: of the tensor itself, or of two tensors whose first
 /// elements are `apart` elements from each other (the second behind the first).
 bool overlaps_itself(const Strides& strides);

@@ -64,7 +64,8 @@ struct LoadOptions {
   bool other_numbers = false;
 };
 
-/// The state of one parameter, as views into the optimizer.
+/// The state of one parameter, as views into the optimizer. Of a parameter with strides, states lie
+/// in its order: dense, with strides of their own.
 struct ParameterState {
   TensorView m, v, u;       ///< null data where the method keeps none
   std::uint64_t steps = 0;  ///< taken so far

@@ -179,6 +179,40 @@ TEST(ParametersThatMoved, AreRefusedOnTopOfEachOther) {
   EXPECT_EQ(x, (std::vector<double>{0, 1}));
 }
 
+/// A column-major matrix steps as a row-major one does, its states lie as it does, and files hold
+/// them row-major.
+TEST_F(Files, OfAColumnMajorParameterAreThoseOfARowMajorOne) {
+  const std::int64_t shape[] = {2, 3}, columns[] = {1, 2};
+  std::vector<float> by_rows = {1, 2, 3, 4, 5, 6}, by_columns = {1, 4, 2, 5, 3, 6};
+  const std::vector<float> g_rows = {.1F, .2F, .3F, -.4F, -.5F, -.6F};
+  const std::vector<float> g_columns = {.1F, -.4F, .2F, -.5F, .3F, -.6F};
+  Optimizer rows(adamw), strided(adamw), loaded(adamw);
+  const auto r = rows.add("x", {by_rows.data(), DType::f32, shape, {}});
+  const auto c = strided.add("x", {by_columns.data(), DType::f32, shape, columns});
+  for (int t = 0; t < 3; ++t) {
+    rows.step(0.1, {{r, g_rows}});
+    strided.step(0.1, {{c, Gradient{.data = g_columns.data(), .strides = columns}}});
+  }
+  EXPECT_EQ(by_columns, (std::vector<float>{by_rows[0], by_rows[3], by_rows[1], by_rows[4],
+                                            by_rows[2], by_rows[5]}));
+  EXPECT_EQ(static_cast<const float*>(strided.state(c).v.data)[1],
+            static_cast<const float*>(rows.state(r).v.data)[3]);
+  EXPECT_EQ(strided.state(c).m.strides[1], 2);
+  rows.save(path("rows"));
+  strided.save(path("columns"));
+  const auto bytes_in = [](const std::string& file) {
+    std::ifstream in(file, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  EXPECT_EQ(bytes_in(path("rows")), bytes_in(path("columns")));
+  std::vector<float> again = by_columns;
+  const auto l = loaded.add("x", {again.data(), DType::f32, shape, columns});
+  loaded.load(path("rows"));
+  strided.step(0.1, {{c, Gradient{.data = g_columns.data(), .strides = columns}}});
+  loaded.step(0.1, {{l, Gradient{.data = g_columns.data(), .strides = columns}}});
+  EXPECT_EQ(again, by_columns);
+}
+
 TEST(AnOptimizer, TakesInterleavedViewsOfOneArray) {
   std::vector<float> x = {1, 2, 3, 4};
   const std::int64_t two[] = {2};
