@@ -4,13 +4,12 @@
 #include <cstring>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "engine/error.hpp"
 
 namespace bcos {
 namespace {
-
-using Wide = __int128;
 
 std::uint64_t magnitude(std::int64_t stride) {
   const auto bits = static_cast<std::uint64_t>(stride);
@@ -25,14 +24,17 @@ void Strides::assign(Dims shape, Dims strides, std::size_t bytes_of_element) {
     throw fail(ErrorCode::mismatch, "tensor", "expected {} strides but received {}", shape.size(),
                strides.size());
   }
-  // In bytes, from the lowest element to the highest.
-  const Wide most = std::numeric_limits<std::ptrdiff_t>::max() / Wide(bytes_of_element);
-  Wide low = 0;
-  Wide high = 0;
+  const std::int64_t most =
+      std::numeric_limits<std::ptrdiff_t>::max() / static_cast<std::ptrdiff_t>(bytes_of_element);
+  std::int64_t low = 0;
+  std::int64_t high = 0;
   for (std::size_t i = 0; size > 1 && i < strides.size(); ++i) {
-    const Wide reach = Wide(shape[i] - 1) * strides[i];
-    (reach < 0 ? low : high) += reach;
-    if (high - low >= most) {
+    std::int64_t reach = 0;
+    std::int64_t span = 0;
+    std::int64_t& end = strides[i] < 0 ? low : high;
+    if (__builtin_mul_overflow(shape[i] - 1, strides[i], &reach) ||
+        __builtin_add_overflow(end, reach, &end) || __builtin_sub_overflow(high, low, &span) ||
+        span >= most) {
       throw fail("tensor", "expected strides that stay within memory but received {} for size {}",
                  strides[i], shape[i]);
     }
@@ -40,8 +42,8 @@ void Strides::assign(Dims shape, Dims strides, std::size_t bytes_of_element) {
   dims_.clear();
   dims_.reserve(shape.size());
   size_ = size;
-  lowest_ = static_cast<std::int64_t>(low);
-  highest_ = static_cast<std::int64_t>(high);
+  lowest_ = low;
+  highest_ = high;
   if (strides.empty()) highest_ = size == 0 ? 0 : static_cast<std::int64_t>(size) - 1;
   if (size <= 1 || strides.empty()) return;
   for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -86,90 +88,63 @@ std::vector<std::int64_t> dense_like(Dims shape, Dims strides) {
 
 namespace {
 
-/// A coefficient that runs from low to high, times a stride.
+/// k stride, for low <= k <= high.
 struct Term {
-  Wide stride;
-  Wide low;
-  Wide high;
+  std::int64_t stride;
+  std::int64_t low;
+  std::int64_t high;
 };
+/// Strides are positive and fall.
+using Terms = std::vector<Term>;
 
-/// Whether some choice of the coefficients gives `target`. The terms' strides fall; each leaves few
-/// choices to the one before it, for what follows must reach the rest.
-bool reaches(std::span<const Term> terms, Wide target, int& tries) {
-  if (terms.empty()) return target == 0;
-  if (--tries < 0) return true;  // too entangled to tell apart
-  Wide lowest = 0;
-  Wide highest = 0;
-  for (const Term& term : terms.subspan(1)) {
+void add_term(Terms& terms, std::int64_t stride, std::int64_t low, std::int64_t high) {
+  if (stride < 0) return add_term(terms, -stride, -high, -low);
+  const auto place = std::ranges::find_if(terms, [&](const Term& t) { return t.stride <= stride; });
+  if (place == terms.end() || place->stride < stride) {
+    terms.insert(place, {stride, low, high});
+  } else {
+    *place = {stride, place->low + low, place->high + high};
+  }
+}
+
+std::int64_t divided_down(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+
+/// Whether the terms can add up to `target`. The first one has few choices, for the others, whose
+/// strides are smaller, must reach the rest.
+bool reach(std::span<const Term> terms, std::int64_t target, int& tries) {
+  if (terms.empty() || terms.front().stride == 0) return target == 0;
+  if (--tries < 0) return true;  // too entangled to tell
+  const Term& first = terms.front();
+  const auto rest = terms.subspan(1);
+  std::int64_t lowest = 0;
+  std::int64_t highest = 0;
+  for (const Term& term : rest) {
     lowest += term.stride * term.low;
     highest += term.stride * term.high;
   }
-  const Term& first = terms.front();
-  const auto rounded_down = [](Wide a, Wide b) { return a / b - (a % b < 0 ? 1 : 0); };
-  const Wide from = std::max(first.low, -rounded_down(-(target - highest), first.stride));
-  const Wide to = std::min(first.high, rounded_down(target - lowest, first.stride));
-  for (Wide k = from; k <= to; ++k) {
-    if (reaches(terms.subspan(1), target - k * first.stride, tries)) return true;
+  const std::int64_t from = std::max(first.low, -divided_down(highest - target, first.stride));
+  const std::int64_t to = std::min(first.high, divided_down(target - lowest, first.stride));
+  for (std::int64_t k = from; k <= to; ++k) {
+    if (reach(rest, target - k * first.stride, tries)) return true;
   }
   return false;
 }
 
 constexpr int kTries = 10'000;
 
-/// One term per dimension, strides positive and falling; those of one stride are one term.
-class Terms {
- public:
-  /// Takes offsets with the sign: the sum over dimensions of sign k stride, 0 <= k < size.
-  void add(const Strides& strides, int sign) {
-    const auto add_one = [&](std::uint64_t size, std::int64_t stride) {
-      Wide reach = Wide(size - 1);
-      Wide step = Wide(stride) * sign;
-      Term term{step < 0 ? -step : step, step < 0 ? -reach : 0, step < 0 ? 0 : reach};
-      terms_.push_back(term);
-    };
-    if (strides.dense() && strides.size() > 1) add_one(strides.size(), 1);
-    for (const Strides::Dim& dim : strides.dims()) add_one(dim.size, dim.stride);
-  }
-
-  std::span<const Term> sorted() {
-    std::ranges::sort(terms_, std::ranges::greater(), &Term::stride);
-    std::vector<Term> merged;
-    for (const Term& term : terms_) {
-      if (!merged.empty() && merged.back().stride == term.stride) {
-        merged.back().low += term.low;
-        merged.back().high += term.high;
-      } else {
-        merged.push_back(term);
-      }
-    }
-    // A stride of 0 changes nothing.
-    if (!merged.empty() && merged.back().stride == 0) merged.pop_back();
-    terms_ = std::move(merged);
-    return terms_;
-  }
-
- private:
-  std::vector<Term> terms_;
-};
-
 }  // namespace
 
 bool overlaps_itself(const Strides& strides) {
-  // Two indices differ first in some dimension, by 1 or more, and by anything in those after it.
-  std::vector<Term> differences;
-  for (const Strides::Dim& dim : strides.dims()) {
-    if (dim.stride == 0) return true;
-    const Wide reach = Wide(dim.size - 1);
-    differences.push_back({dim.stride < 0 ? -Wide(dim.stride) : Wide(dim.stride), -reach, reach});
-  }
-  std::ranges::sort(differences, std::ranges::greater(), &Term::stride);
+  const std::vector<Strides::Dim>& dims = strides.dims();
   int tries = kTries;
-  for (std::size_t i = 0; i < differences.size(); ++i) {
-    std::span<Term> rest = std::span(differences).subspan(i);
-    const Wide reach = rest.front().high;
-    rest.front().low = 1;
-    if (reaches(rest, 0, tries)) return true;
-    rest.front().low = -reach;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    // Two indices that differ first in dimension i: by 1 or more there, by anything in later ones.
+    Terms differences;
+    for (std::size_t k = i; k < dims.size(); ++k) {
+      const std::int64_t most = static_cast<std::int64_t>(dims[k].size) - 1;
+      add_term(differences, dims[k].stride, k == i ? 1 : -most, most);
+    }
+    if (reach(differences, 0, tries)) return true;
   }
   return false;
 }
@@ -177,10 +152,14 @@ bool overlaps_itself(const Strides& strides) {
 bool overlap(const Strides& a, const Strides& b, std::int64_t apart) {
   if (a.size() == 0 || b.size() == 0) return false;
   Terms terms;
-  terms.add(a, 1);
-  terms.add(b, -1);
+  for (const auto& [strides, sign] : {std::pair(&a, 1), std::pair(&b, -1)}) {
+    if (strides->dense()) add_term(terms, sign, 0, static_cast<std::int64_t>(strides->size()) - 1);
+    for (const Strides::Dim& dim : strides->dims()) {
+      add_term(terms, dim.stride * sign, 0, static_cast<std::int64_t>(dim.size) - 1);
+    }
+  }
   int tries = kTries;
-  return reaches(terms.sorted(), apart, tries);
+  return reach(terms, apart, tries);
 }
 
 namespace {

@@ -20,6 +20,12 @@
 namespace {
 std::atomic<bool> counting{false};  // in all threads
 std::atomic<std::size_t> allocated{0};
+std::atomic<int> left_until_failure{-1};  // allocations; below 0: none fails
+
+void count(std::size_t size) {
+  if (counting) allocated += size;
+  if (left_until_failure >= 0 && left_until_failure-- == 0) throw std::bad_alloc();
+}
 }  // namespace
 
 // Counts what a step allocates. Sanitizers bring their own allocator: leave it to them.
@@ -35,13 +41,13 @@ std::atomic<std::size_t> allocated{0};
 #if !defined(BCOS_SANITIZED)
 // Not inlined: g++ would see malloc and free beside calls of new and delete, and warn.
 __attribute__((noinline)) void* operator new(std::size_t size) {
-  if (counting) allocated += size;
+  count(size);
   void* memory = std::malloc(size == 0 ? 1 : size);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
 __attribute__((noinline)) void* operator new(std::size_t size, std::align_val_t alignment) {
-  if (counting) allocated += size;
+  count(size);
   const auto unit = static_cast<std::size_t>(alignment);
   void* memory = std::aligned_alloc(unit, (size + unit - 1) / unit * unit);
   if (memory == nullptr) throw std::bad_alloc();
@@ -143,6 +149,46 @@ TEST(AnOptimizer, AllocatesNothingAfterTheFirstStep) {
   const auto step = [&] { optimizer.step(alpha, std::span(gradients)); };
   step();
   EXPECT_EQ(bytes_of_steps(step), 0U);
+}
+
+#if !defined(BCOS_SANITIZED)
+/// Whichever allocation of an add fails, the optimizer is as it was and goes on.
+TEST(AnOptimizer, SurvivesEveryFailedAllocation) {
+  const std::vector<float> g(6, 0.1F);
+  int failures = 0;
+  for (bool failed = true; failed; ++failures) {
+    std::vector<float> x(6, 1), y(6, 1);
+    Optimizer optimizer(adamw);
+    const auto first = optimizer.add("x", x, {2, 3});
+    optimizer.step(0.1, {{first, g}});
+    failed = false;
+    try {
+      left_until_failure = failures;
+      optimizer.add("a name that does not fit into a short string", y, {2, 3});
+    } catch (const std::bad_alloc&) {
+      failed = true;
+    }
+    left_until_failure = -1;
+    ASSERT_EQ(optimizer.parameters(), failed ? 1U : 2U);
+    if (failed) optimizer.add("a name that does not fit into a short string", y, {2, 3});
+    const auto second = optimizer.find("a name that does not fit into a short string");
+    optimizer.step(0.1, {{first, g}, {second, g}});
+    ASSERT_EQ(optimizer.state(first).steps, 2U);
+    ASSERT_EQ(optimizer.state(second).steps, 1U);
+  }
+  EXPECT_GT(failures, 10);
+}
+#endif
+
+TEST(AnOptimizer, KeepsTheShapesThatItHasShown) {
+  std::vector<float> x(6, 1);
+  std::vector<std::vector<float>> more(100, x);
+  Optimizer optimizer(adamw);
+  const auto id = optimizer.add("x", x, {2, 3});
+  const ParameterState state = optimizer.state(id);
+  for (std::size_t i = 0; i < more.size(); ++i) optimizer.add(std::to_string(i), more[i]);
+  EXPECT_EQ(state.m.shape[1], 3);
+  EXPECT_EQ(state.v.shape[0], 6);
 }
 
 TEST(APlan, TakesNewNumbersButNoNewMethod) {
