@@ -5,30 +5,27 @@
 #include <vector>
 
 #include "bcos/backend.hpp"
-#include "libtorch/aten_step.hpp"
 #include "libtorch/tensors.hpp"
 
 namespace bcos::libtorch {
 
-/// Tensors that the engine cannot step: on other devices, of 16 bits, complex. Parameter::x.data
-/// points to an AtenParameter, Gradient::data to a tensor.
-struct AtenParameter {
-  at::Tensor x, m, v;
-};
+/// One step of one parameter in ATen operations, on any device. m and v are undefined where the
+/// method keeps none; all are changed in place, the gradient is not.
+void aten_step(const Method& method, const StepNumbers& numbers, const at::Tensor& x,
+               const at::Tensor& gradient, const at::Tensor& m, const at::Tensor& v);
 
+/// Tensors that the engine cannot step: on other devices, of 16 bits, complex. The data of a
+/// parameter's views are tensors (TensorImpl), that of a gradient is an at::Tensor.
 class AtenBackend final : public Backend {
  public:
   Place add(const Parameter& parameter, const Method& method, std::string_view) override {
-    slots_.push_back({*static_cast<const AtenParameter*>(parameter.x.data), &method});
-    const AtenParameter& tensors = slots_.back().tensors;
-    std::uint64_t bytes = 3 * tensors.x.nbytes();
-    for (const at::Tensor& state : {tensors.m, tensors.v}) {
-      if (state.defined()) bytes += 2 * state.nbytes();
-    }
-    return {slots_.size() - 1, bytes};
+    slots_.push_back({tensor(parameter.x), tensor(parameter.m), tensor(parameter.v), &method});
+    const auto bytes = [](const at::Tensor& t) { return t.defined() ? t.nbytes() : 0; };
+    const Slot& slot = slots_.back();
+    return {slots_.size() - 1, 3 * bytes(slot.x) + 2 * bytes(slot.m) + 2 * bytes(slot.v)};
   }
   void move(std::size_t slot, const Parameter& parameter) override {
-    slots_[slot].tensors = *static_cast<const AtenParameter*>(parameter.x.data);
+    slots_[slot].x = tensor(parameter.x);
   }
   void bind(std::span<const Item>) override {}
   void squares(std::span<const Item> items, double scale, std::span<double> of_each) override {
@@ -39,24 +36,27 @@ class AtenBackend final : public Backend {
   }
   bool gradient_is_zero(const Item& item) override { return !gradient_of(item).any().item<bool>(); }
   void start_at_zero(const Item& item) override {
-    const AtenParameter& tensors = slots_[item.slot].tensors;
-    for (const at::Tensor& state : {tensors.m, tensors.v}) {
+    for (const at::Tensor& state : {slots_[item.slot].m, slots_[item.slot].v}) {
       if (state.defined()) state.zero_();
     }
   }
   void step(std::span<const Item> items) override {
     for (const Item& item : items) {
-      const auto& [tensors, method] = slots_[item.slot];
-      if (tensors.x.numel() == 0) continue;
-      aten_step(*method, *item.numbers, tensors.x, gradient_of(item), tensors.m, tensors.v);
+      const auto& [x, m, v, method] = slots_[item.slot];
+      if (x.numel() > 0) aten_step(*method, *item.numbers, x, gradient_of(item), m, v);
     }
   }
 
  private:
   struct Slot {
-    AtenParameter tensors;
+    at::Tensor x, m, v;
     const Method* method;
   };
+  static at::Tensor tensor(const TensorView& view) {
+    if (view.data == nullptr) return {};
+    auto* const impl = static_cast<c10::TensorImpl*>(view.data);
+    return at::Tensor(c10::intrusive_ptr<c10::TensorImpl>::reclaim_copy(impl));
+  }
   static const at::Tensor& gradient_of(const Item& item) {
     return *static_cast<const at::Tensor*>(item.gradient->data);
   }

@@ -1,9 +1,8 @@
-#include "libtorch/aten_step.hpp"
-
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 
-#include "libtorch/tensors.hpp"
+#include "libtorch/aten_backend.hpp"
 
 namespace bcos::libtorch {
 namespace {
@@ -15,20 +14,10 @@ class BlockMatrix {
  public:
   BlockMatrix(const Blocks& blocks, const Tensor& x)
       : shape_(x.sizes().vec()), layout_(blocks.layout) {
-    const std::int64_t n = x.numel();
-    switch (layout_) {
-      case Layout::coordinate:
-        return;
-      case Layout::lists:
-        TORCH_CHECK(false, "Invalid blocks: lists of indices are for tensors on the CPU");
-      case Layout::column:
-        count_ = x.dim() == 0 ? 1 : x.size(-1);
-        break;
-      default:
-        count_ = static_cast<std::int64_t>(
-            block_count(blocks, Dims(x.sizes().data(), x.sizes().size())));
-    }
-    size_ = count_ == 0 ? 0 : n / count_;
+    TORCH_CHECK(layout_ != Layout::lists,
+                "Invalid blocks: lists of indices are for tensors on the CPU");
+    count_ = static_cast<std::int64_t>(block_count(blocks, dims_of(x)));
+    size_ = x.numel() / count_;
   }
 
   bool coordinates() const { return layout_ == Layout::coordinate; }
@@ -58,18 +47,12 @@ class BlockMatrix {
 
   std::vector<std::int64_t> shape_;
   Layout layout_;
-  std::int64_t count_ = 0;
-  std::int64_t size_ = 1;
+  std::int64_t count_;
+  std::int64_t size_;
 };
 
-double tiniest(at::ScalarType type) {
-  return type == at::kFloat ? std::numeric_limits<float>::min()
-                            : std::numeric_limits<double>::min();
-}
-double largest(at::ScalarType type) {
-  return type == at::kFloat ? std::numeric_limits<float>::max()
-                            : std::numeric_limits<double>::max();
-}
+double tiniest(at::ScalarType type) { return type == at::kFloat ? FLT_MIN : DBL_MIN; }
+double largest(at::ScalarType type) { return type == at::kFloat ? FLT_MAX : DBL_MAX; }
 
 /// d/sqrt(v) is free of scale: computed on numbers divided by the largest of their block, squares
 /// neither overflow nor vanish.

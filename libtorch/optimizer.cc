@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <unordered_set>
 
 #include "bcos/error.hpp"
@@ -55,9 +54,10 @@ void check_type(const torch::Tensor& p, const torch::Tensor& state) {
       "; make a new optimizer after changing the model's type");
 }
 
-torch::Tensor zeros_for_state(const torch::Tensor& p, torch::ScalarType type,
-                              at::MemoryFormat format) {
-  torch::Tensor state = torch::empty_like(p, p.options().dtype(type), format);
+/// In the layout of p.
+torch::Tensor zeros_for_state(const torch::Tensor& p) {
+  const auto type = working_type(p.scalar_type());
+  torch::Tensor state = torch::empty_like(p, p.options().dtype(type), at::MemoryFormat::Preserve);
   if (state.device().is_cpu()) prefer_huge_pages(state.data_ptr(), state.nbytes());
   return state.zero_();
 }
@@ -90,14 +90,13 @@ void BCOS::Impl::check_state(const torch::Tensor& p, const Method& method) const
 std::unique_ptr<BCOSParamState> BCOS::Impl::fresh_state(const torch::Tensor& p,
                                                         const Method& method) {
   auto state = std::make_unique<BCOSParamState>();
-  const auto type = working_type(p.scalar_type());
   const StateKinds kinds = state_kinds(method);
-  if (kinds.m) state->m(zeros_for_state(p, type, at::MemoryFormat::Preserve));
+  if (kinds.m) state->m(zeros_for_state(p));
   if (kinds.v && method.blocks.layout == Layout::coordinate) {
-    state->v(zeros_for_state(p, type, at::MemoryFormat::Preserve));
+    state->v(zeros_for_state(p));
   } else if (kinds.v) {
     const at::Tensor real = as_real(p);
-    const auto count = block_count(method.blocks, Dims(real.sizes().data(), real.sizes().size()));
+    const auto count = block_count(method.blocks, dims_of(real));
     state->v(torch::zeros({static_cast<std::int64_t>(count)},
                           p.options().dtype(working_type(real.scalar_type()))));
   }
@@ -188,52 +187,39 @@ Gradient BCOS::Impl::gradient_of(const Entry& entry) {
   return {.data = view.data, .strides = entry.gradient.is_contiguous() ? Dims() : view.strides};
 }
 
+/// On torch's path tensors themselves are the memory.
+Parameter BCOS::Impl::parameter_of(const Entry& entry) {
+  const BCOSParamState& state = *entry.state;
+  if (entry.in_engine) {
+    return {view_of(entry.p), view_of(state.m()), view_of(state.v()), {}, entry.group, {}, 0};
+  }
+  const auto itself = [&](const torch::Tensor& t) {
+    const DType dtype = dtype_of(c10::toRealValueType(working_type(entry.p.scalar_type())));
+    return TensorView{t.defined() ? t.unsafeGetTensorImpl() : nullptr, dtype, dims_of(t)};
+  };
+  return {itself(entry.p), itself(state.m()), itself(state.v()), {}, entry.group, {}, 1};
+}
+
 /// Keeps the plan as long as parameters and states stay where they are.
 void BCOS::Impl::follow_memory() {
-  std::vector<std::intptr_t> places;
-  for (const Entry& entry : entries_) {
-    for (const torch::Tensor& t : {entry.p, entry.state->m(), entry.state->v()}) {
-      const void* place = nullptr;
-      if (t.defined()) place = entry.in_engine ? t.data_ptr() : t.unsafeGetTensorImpl();
-      places.push_back(reinterpret_cast<std::intptr_t>(place));
-    }
-    places.push_back(entry.in_engine ? 1 : 0);
-    places.insert(places.end(), entry.p.sizes().begin(), entry.p.sizes().end());
-    places.insert(places.end(), entry.p.strides().begin(), entry.p.strides().end());
+  std::vector<Parameter> parameters;
+  for (const Entry& entry : entries_) parameters.push_back(parameter_of(entry));
+  bool fits = plan_ && plan_->parameters() == parameters.size() &&
+              std::ranges::equal(planned_, methods_, same_but_numbers);
+  for (std::size_t i = 0; fits && i < parameters.size(); ++i) {
+    const Parameter &a = parameters[i], b = plan_->parameter(i);
+    fits = a.x.data == b.x.data && a.m.data == b.m.data && a.v.data == b.v.data &&
+           a.group == b.group && a.device == b.device && std::ranges::equal(a.x.shape, b.x.shape) &&
+           std::ranges::equal(a.x.strides, b.x.strides);
   }
-  if (!plan_ || places != places_ || !std::ranges::equal(planned_, methods_, same_but_numbers)) {
-    make_plan();
-    places_ = std::move(places);
+  if (!fits) {
+    forget_plan();
+    plan_.emplace(methods_, parameters, PlanOptions{.executor = executor(), .backends = {&aten_}});
+    planned_ = methods_;
   }
   for (std::size_t k = 0; k < methods_.size(); ++k) {
     if (planned_[k] != methods_[k]) plan_->set_numbers(k, methods_[k]);
   }
-  planned_ = methods_;
-}
-
-void BCOS::Impl::make_plan() {
-  forget_plan();
-  std::vector<Parameter> parameters;
-  std::deque<AtenParameter> others;
-  std::deque<at::Tensor> reals;
-  for (const Entry& entry : entries_) {
-    Parameter parameter;
-    parameter.group = entry.group;
-    parameter.device = entry.in_engine ? 0 : 1;
-    if (entry.in_engine) {
-      parameter.x = view_of(entry.p);
-      parameter.m = view_of(entry.state->m());
-      parameter.v = view_of(entry.state->v());
-    } else {
-      others.push_back({entry.p, entry.state->m(), entry.state->v()});
-      const at::Tensor& real = reals.emplace_back(as_real(entry.p));
-      parameter.x.data = &others.back();
-      parameter.x.dtype = working_type(real.scalar_type()) == at::kFloat ? DType::f32 : DType::f64;
-      parameter.x.shape = Dims(real.sizes().data(), real.sizes().size());
-    }
-    parameters.push_back(parameter);
-  }
-  plan_.emplace(methods_, parameters, PlanOptions{.executor = executor(), .backends = {&aten_}});
   planned_ = methods_;
 }
 

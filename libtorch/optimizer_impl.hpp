@@ -34,7 +34,7 @@ class BCOS::Impl {
 
   void collect();
   void follow_memory();
-  void make_plan();
+  static Parameter parameter_of(const Entry& entry);
   static Gradient gradient_of(const Entry& entry);
 
   BCOS& owner_;
@@ -52,7 +52,6 @@ class BCOS::Impl {
   // kept while parameters and states stay where they are
   AtenBackend aten_;
   std::optional<Plan> plan_;
-  std::vector<std::intptr_t> places_;  ///< addresses, sizes and strides
   std::vector<Method> planned_;
 };
 

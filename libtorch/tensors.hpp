@@ -25,10 +25,15 @@ inline bool engine_takes(const at::Tensor& tensor) {
          !tensor.is_neg();
 }
 
+inline Dims dims_of(const at::Tensor& tensor) {
+  return {tensor.sizes().data(), tensor.sizes().size()};
+}
+
+inline DType dtype_of(at::ScalarType type) { return type == at::kFloat ? DType::f32 : DType::f64; }
+
 inline TensorView view_of(const at::Tensor& tensor) {
   if (!tensor.defined()) return {};
-  return {tensor.data_ptr(), tensor.scalar_type() == at::kFloat ? DType::f32 : DType::f64,
-          Dims(tensor.sizes().data(), tensor.sizes().size()),
+  return {tensor.data_ptr(), dtype_of(tensor.scalar_type()), dims_of(tensor),
           Dims(tensor.strides().data(), tensor.strides().size())};
 }
 

@@ -139,6 +139,7 @@ ParameterId Optimizer::Impl::find(std::string_view name) const {
   const auto found = by_name_.find(std::string(name));
   if (found != by_name_.end()) return {found->second};
   std::vector<std::string_view> known;
+  known.reserve(plan_.parameters());
   for (std::size_t i = 0; i < plan_.parameters(); ++i) known.push_back(plan_.parameter(i).name);
   throw fail("find", "expected a known parameter but received '{}'{}", name,
              suggestion(name, known));

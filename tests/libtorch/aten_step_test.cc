@@ -1,4 +1,4 @@
-#include "libtorch/aten_step.hpp"
+#include "libtorch/aten_backend.hpp"
 
 #include <gtest/gtest.h>
 
