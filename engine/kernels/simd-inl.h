@@ -30,10 +30,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// clang-format off: the kernels use the packs
-#include "engine/kernels/pack_simd-inl.h"
 #include "engine/kernels/all-inl.h"
-// clang-format on
 
 const Kernels<BCOS_SIMD_LANE>& table() {
   static constexpr Kernels<BCOS_SIMD_LANE> kernels = make_kernels<BCOS_SIMD_LANE>();

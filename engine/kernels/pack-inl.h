@@ -138,7 +138,8 @@ BCOS_INLINE LaneOf<D> folded(Pack<D> a) {
     return hn::GetLane(a.v);
   } else {
     const hn::Half<D> half;
-    return folded(Pack<hn::Half<D>>{hn::Add(hn::LowerHalf(half, a.v), hn::UpperHalf(half, a.v))});
+    // Without hn: a single lane has no upper half by that name.
+    return folded(Pack<hn::Half<D>>{hn::Add(LowerHalf(half, a.v), UpperHalf(half, a.v))});
   }
 }
 
