@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "bcos/tensor.hpp"
 #include "engine/kernels/kernels.hpp"
 
 namespace bcos {
@@ -22,8 +23,7 @@ inline double gamma_of(const StepNumbers& n, StepRule rule, double v, double u_s
 }
 
 /// Throws if the working type cannot hold one of the numbers. `label`: whose they are.
-template <class T>
-void check_range(const StepNumbers& n, StepRule rule, std::string_view label);
+void check_range(const StepNumbers& n, StepRule rule, DType dtype, std::string_view label);
 
 /// Where squares, as they are, neither vanish next to the stabilisers nor overflow.
 template <class T>
