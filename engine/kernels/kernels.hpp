@@ -106,9 +106,13 @@ struct Tile {
 
 /// Sums of a block, in float64.
 struct Sums {
-  double a = 0;      ///< |m|^2, where A is
-  double b = 0;      ///< B
-  double third = 0;  ///< |u|^2 of the new u (rule two_est), or |d|^2 (Adam)
+  double a;      ///< |m|^2, where A is
+  double b;      ///< B
+  double third;  ///< |u|^2 of the new u (rule two_est), or |d|^2 (Adam)
+
+  friend Sums operator+(const Sums& x, const Sums& y) {
+    return {x.a + y.a, x.b + y.b, x.third + y.third};
+  }
 };
 
 /// Sums run over 16 virtual lanes whatever the vector's width: element i of a run goes to lane

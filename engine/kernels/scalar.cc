@@ -7,7 +7,6 @@
 #include <limits>
 #include <utility>
 
-#include "engine/kernels/float_format.hpp"
 #include "engine/kernels/kernels.hpp"
 #include "engine/kernels/targets.hpp"
 
@@ -23,13 +22,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 }  // namespace
 }  // namespace HWY_NAMESPACE
 
-const Kernels<float>& scalar_f32() {
-  static constexpr Kernels<float> table = HWY_NAMESPACE::make_kernels<float>();
+template <class T>
+const Kernels<T>& scalar_kernels() {
+  static constexpr Kernels<T> table = HWY_NAMESPACE::make_kernels<T>();
   return table;
 }
-const Kernels<double>& scalar_f64() {
-  static constexpr Kernels<double> table = HWY_NAMESPACE::make_kernels<double>();
-  return table;
-}
+template const Kernels<float>& scalar_kernels();
+template const Kernels<double>& scalar_kernels();
 
 }  // namespace bcos::kernels

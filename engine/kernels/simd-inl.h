@@ -15,7 +15,6 @@
 #include <limits>
 #include <utility>
 
-#include "engine/kernels/float_format.hpp"
 #include "engine/kernels/kernels.hpp"
 #include "engine/kernels/targets.hpp"
 
@@ -46,7 +45,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace bcos::kernels {
 
-const Kernels<BCOS_SIMD_LANE>* BCOS_SIMD_FUNCTION(Target target) {
+template <>
+const Kernels<BCOS_SIMD_LANE>* simd_kernels(Target target) {
   switch (target) {
 #if HWY_TARGETS & HWY_SSE4
     case Target::sse4:
