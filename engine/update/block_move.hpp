@@ -10,20 +10,6 @@
 
 namespace bcos {
 
-/// The sums of a block, added up chunk by chunk.
-class PairwiseSums {
- public:
-  void add(const kernels::Sums& chunk) {
-    a_.add(chunk.a);
-    b_.add(chunk.b);
-    third_.add(chunk.third);
-  }
-  kernels::Sums total() const { return {a_.total(), b_.total(), third_.total()}; }
-
- private:
-  PairwiseSum a_, b_, third_;
-};
-
 /// How a block moves: x -= delta x + gamma (scale d).
 template <class T>
 struct Move {
@@ -56,7 +42,7 @@ class MoveFinder {
     starts_ = move.starts;
     if (starts_ && recipe_.keeps_v()) old_v = square_of_first_gradient();
 
-    kernels::Sums sums;
+    kernels::Sums sums = {};
     double scale = 1;
     if (recipe_.sums()) sums = sums_of_step();
     move.v = estimated(sums, old_v, oracle);

@@ -139,7 +139,7 @@ void HostBackend<T>::squares(std::span<const Item> items, double scale, std::spa
     Slot<T>& slot = slots_[items[k].slot];
     slot.in_call = false;
     const double* chunk = squares_.data() + slot.first_square;
-    PairwiseSum sum;
+    PairwiseSum<double> sum;
     for (std::size_t i = 0; i < chunks_of(slot.n); ++i) sum.add(chunk[i]);
     of_each[k] = sum.total();
   }
@@ -244,18 +244,9 @@ void HostBackend<T>::step_coordinates(std::size_t index, std::uint64_t begin,
     kernel(slot.step->c, begin == 0 ? slot.tile : slot.tile.from(begin), end - begin);
     return;
   }
-  Patch<T> patch(slot);
-  while (begin < end) {
-    const std::uint64_t first = begin / slot.row;
-    const std::uint64_t at = begin % slot.row;
-    const std::uint64_t n = std::min(slot.row - at, end - begin);
-    const std::uint64_t rows =
-        n < slot.row ? 1 : std::min(Patch<T>::kRows, (end - begin) / slot.row);
-    patch.step(first, rows, at, n, [&](const kernels::Tile<T>& tile, std::uint64_t count) {
-      kernel(slot.step->c, tile, count);
-    });
-    begin += rows * n;
-  }
+  Patch<T>(slot).for_each(begin, end, [&](const kernels::Tile<T>& tile, std::uint64_t n) {
+    kernel(slot.step->c, tile, n);
+  });
 }
 
 /// Small tensors lie anywhere: the next one's memory is asked for while this one is stepped.

@@ -24,7 +24,7 @@ Move<T> DenseBlocks<T>::move_of(std::uint64_t k, const Tile<T>& block, const Sum
   const auto sum = [&](Recipe recipe, const Coefficients<T>& c, double scale) {
     const auto kernel = kernels_.sum[recipe.index()];
     if (n <= kSumChunk) return kernel(c, block, n, scale, nullptr);
-    PairwiseSums total;
+    PairwiseSum<Sums> total;
     for (std::uint64_t i = 0; i < n; i += kSumChunk) {
       total.add(kernel(c, block.from(i), std::min(kSumChunk, n - i), scale, nullptr));
     }
@@ -62,7 +62,7 @@ template <class T>
 void DenseBlocks<T>::find_moves(std::span<const Sums> parts, std::span<Move<T>> moves) const {
   const std::uint64_t chunks = chunks_of(slot_.row);
   for (std::uint64_t k = 0; k < moves.size(); ++k) {
-    PairwiseSums total;
+    PairwiseSum<Sums> total;
     for (const Sums& part : parts.subspan(k * chunks, chunks)) total.add(part);
     const Sums first = total.total();
     moves[k] = move_of(k, all_.from(k * slot_.row), &first);
@@ -123,7 +123,7 @@ void ScatteredBlocks<T>::find_moves(Move<T>* moves) {
 template <class T>
 void ScatteredBlocks<T>::sum(Recipe recipe, const Coefficients<T>& c, double scale,
                              std::uint64_t from, std::uint64_t to, Sums* sums) {
-  PairwiseSums totals[kMost];
+  PairwiseSum<Sums> totals[kMost];
   const std::uint64_t most = patch_.most_columns(count_);
   for (std::uint64_t chunk = 0; chunk < n_; chunk += kSumChunk) {
     kernels::Lanes lanes[kMost];

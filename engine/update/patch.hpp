@@ -48,29 +48,37 @@ class Patch {
     at_ = at;
     n_ = n;
     for (int s = 0; s < kernels::kTapG; ++s) {
-      if (copied_[s]) for_each(s, [](T& there, T& here) { here = there; });
+      if (copied_[s]) copy(s, [](T& there, T& here) { here = there; });
     }
   }
   /// Copies back what was written.
   void close() {
     for (int s = kernels::kX; s < kernels::kStreams; ++s) {
-      if (copied_[s]) for_each(s, [](T& there, T& here) { there = here; });
+      if (copied_[s]) copy(s, [](T& there, T& here) { there = here; });
     }
   }
 
-  /// Opens and closes all of these columns, and calls kernel(tile, n) for the elements between.
-  template <class Kernel>
-  void step(std::uint64_t row, std::uint64_t rows, std::uint64_t at, std::uint64_t n,
-            const Kernel& kernel) {
-    const std::uint64_t most = most_columns(rows);
-    for (std::uint64_t i = 0; i < n; i += most) {
-      open(row, rows, at + i, std::min(most, n - i));
-      if (whole_rows_are_a_run_ && n_ == slot_.row) {
-        kernel(tile(0), rows * n);
-      } else {
-        for (std::uint64_t r = 0; r < rows; ++r) kernel(tile(r), n_);
+  /// Opens and closes elements [begin, end), patch by patch, and calls visit(tile, n) for runs of
+  /// n.
+  template <class Visit>
+  void for_each(std::uint64_t begin, std::uint64_t end, const Visit& visit) {
+    const std::uint64_t length = slot_.row;
+    while (begin < end) {
+      const std::uint64_t at = begin % length;
+      const bool whole = at == 0 && end - begin >= length;
+      const std::uint64_t rows = whole ? std::min(kRows, (end - begin) / length) : 1;
+      const std::uint64_t n = std::min(length - at, end - begin);
+      const std::uint64_t most = most_columns(rows);
+      for (std::uint64_t i = 0; i < n; i += most) {
+        open(begin / length, rows, at + i, std::min(most, n - i));
+        if (whole_rows_are_a_run_ && n_ == length) {
+          visit(tile(0), rows * n);
+        } else {
+          for (std::uint64_t r = 0; r < rows; ++r) visit(tile(r), n_);
+        }
+        close();
       }
-      close();
+      begin += rows * n;
     }
   }
 
@@ -93,8 +101,8 @@ class Patch {
   static constexpr std::uint64_t kLanes = kernels::kLanes;
 
   /// Columns may be far from each other: memory is asked for one some time before it is copied.
-  template <class Copy>
-  void for_each(int s, const Copy& copy) {
+  template <class Assign>
+  void copy(int s, const Assign& assign) {
     constexpr std::uint64_t kSoon = 16;
     find_places(slot_.strides[s]);
     T* const memory = all_.data[s];
@@ -103,7 +111,7 @@ class Patch {
       __builtin_prefetch(memory + rows_at_[0] + columns_[std::min(i + kSoon, n - 1)], 1);
       T* const there = memory + columns_[i];
       T* const here = copy_[s] + i;
-      for (std::uint64_t r = 0; r < rows_; ++r) copy(there[rows_at_[r]], here[r * n]);
+      for (std::uint64_t r = 0; r < rows_; ++r) assign(there[rows_at_[r]], here[r * n]);
     }
   }
   /// The element in row r and column i lies at rows_at_[r] + columns_[i].
