@@ -5,6 +5,7 @@
 #include "engine/executor/run_tasks.hpp"
 #include "engine/make_room.hpp"
 #include "engine/update/float_environment.hpp"
+#include "engine/update/patch.hpp"
 
 namespace bcos {
 
@@ -20,7 +21,7 @@ constexpr std::size_t kSoon = 16;
 template <class T>
 bool has_long_blocks(const Slot<T>& slot) {
   return !slot.is_coordinate() && slot.blocks.kind() != BlockShape::Kind::lists &&
-         slot.states_dense && slot.row > DenseBlocks<T>::kLong;
+         slot.states_dense && slot.row > HostBlocks<T>::kLong;
 }
 
 /// Where tasks may cut a slot: behind whole groups of the rows that a patch takes together, if they
@@ -225,12 +226,12 @@ template <class T>
 void HostBackend<T>::share_long_blocks(std::span<const Item> items) {
   run(long_sums_, [&](std::size_t index, std::uint64_t begin, std::uint64_t end) {
     if (slots_[index].step == nullptr || !shares_blocks(index)) return;
-    DenseBlocks<T>(kernels_, slots_[index]).sum_parts(begin, end, shared_[index].parts);
+    HostBlocks<T>(kernels_, slots_[index]).sum_parts(begin, end, shared_[index].parts);
   });
   for (const Item& item : items) {
     if (!shares_blocks(item.slot)) continue;
     Shared& shared = shared_[item.slot];
-    DenseBlocks<T>(kernels_, slots_[item.slot]).find_moves(shared.parts, shared.moves);
+    HostBlocks<T>(kernels_, slots_[item.slot]).find_moves(shared.parts, shared.moves);
   }
 }
 
@@ -263,18 +264,14 @@ template <class T>
 void HostBackend<T>::step_blocks(std::size_t index, std::uint64_t begin, std::uint64_t end) {
   const Slot<T>& slot = slots_[index];
   if (shares_blocks(index)) {
-    DenseBlocks<T>(kernels_, slot).apply(shared_[index].moves, begin, end);
+    HostBlocks<T>(kernels_, slot).apply(shared_[index].moves, begin, end);
     return;
   }
   // Of a block that several tasks share, though its gradient is strided in this step, the task that
   // holds the first element steps the whole.
   const std::uint64_t first = (begin + slot.row - 1) / slot.row;
   const std::uint64_t last = (end + slot.row - 1) / slot.row;
-  if (slot.has_dense_blocks()) {
-    DenseBlocks<T>(kernels_, slot).step(first, last);
-  } else {
-    ScatteredBlocks<T>(kernels_, slot).step(first, last);
-  }
+  HostBlocks<T>(kernels_, slot).step(first, last);
 }
 
 template class HostBackend<float>;
