@@ -100,18 +100,26 @@ class Patch {
   static constexpr std::uint64_t kMostColumns = 496;
   static constexpr std::uint64_t kLanes = kernels::kLanes;
 
-  /// Columns may be far from each other: memory is asked for one some time before it is copied.
   template <class Assign>
   void copy(int s, const Assign& assign) {
-    constexpr std::uint64_t kSoon = 16;
     find_places(slot_.strides[s]);
-    T* const memory = all_.data[s];
-    const std::uint64_t n = n_;
-    for (std::uint64_t i = 0; i < n; ++i) {
-      __builtin_prefetch(memory + rows_at_[0] + columns_[std::min(i + kSoon, n - 1)], 1);
-      T* const there = memory + columns_[i];
-      T* const here = copy_[s] + i;
-      for (std::uint64_t r = 0; r < rows_; ++r) assign(there[rows_at_[r]], here[r * n]);
+    std::uint64_t i = 0;
+    for (; i + 4 <= n_; i += 4) copy_columns<4>(s, i, assign);
+    for (; i < n_; ++i) copy_columns<1>(s, i, assign);
+  }
+  /// Columns may be far from each other: memory is asked for those that come soon.
+  template <int kCount, class Assign>
+  void copy_columns(int s, std::uint64_t i, const Assign& assign) {
+    constexpr std::uint64_t kSoon = 16;
+    T* there[kCount];
+    for (int k = 0; k < kCount; ++k) {
+      there[k] = all_.data[s] + columns_[i + k];
+      const std::uint64_t soon = std::min(i + k + kSoon, n_ - 1);
+      __builtin_prefetch(all_.data[s] + rows_at_[0] + columns_[soon], 1);
+    }
+    T* here = copy_[s] + i;
+    for (std::uint64_t r = 0; r < rows_; ++r, here += n_) {
+      for (int k = 0; k < kCount; ++k) assign(there[k][rows_at_[r]], here[k]);
     }
   }
   /// The element in row r and column i lies at rows_at_[r] + columns_[i].
