@@ -63,15 +63,15 @@ class ScatteredBlocks {
   void sum(Recipe recipe, const Coefficients<T>& c, double scale, std::uint64_t from,
            std::uint64_t to, Sums* sums) {
     PairwiseSum<Sums> totals[kMost];
-    const std::uint64_t most = patch_.most_columns(count_);
+    const std::uint64_t most = patch_.most_columns(to - from);
     for (std::uint64_t chunk = 0; chunk < n_; chunk += kSumChunk) {
       kernels::Lanes lanes[kMost];
       const std::uint64_t end = std::min(n_, chunk + kSumChunk);
       for (std::uint64_t i = chunk; i < end; i += most) {
         const std::uint64_t n = std::min(most, end - i);
-        patch_.open(first_, count_, i, n);
+        patch_.open(first_ + from, to - from, i, n);
         for (std::uint64_t b = from; b < to; ++b) {
-          sums[b] = kernels_.sum[recipe.index()](c, patch_.tile(b), n, scale, &lanes[b]);
+          sums[b] = kernels_.sum[recipe.index()](c, patch_.tile(b - from), n, scale, &lanes[b]);
         }
       }
       for (std::uint64_t b = from; b < to; ++b) totals[b].add(sums[b]);
