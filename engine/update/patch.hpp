@@ -107,15 +107,17 @@ class Patch {
     for (; i + 4 <= n_; i += 4) copy_columns<4>(s, i, assign);
     for (; i < n_; ++i) copy_columns<1>(s, i, assign);
   }
-  /// Columns may be far from each other: memory is asked for those that come soon.
+  /// Columns may be far from each other: memory is asked for those that come soon, for the lines of
+  /// their first and last row.
   template <int kCount, class Assign>
   void copy_columns(int s, std::uint64_t i, const Assign& assign) {
     constexpr std::uint64_t kSoon = 16;
     T* there[kCount];
     for (int k = 0; k < kCount; ++k) {
       there[k] = all_.data[s] + columns_[i + k];
-      const std::uint64_t soon = std::min(i + k + kSoon, n_ - 1);
-      __builtin_prefetch(all_.data[s] + rows_at_[0] + columns_[soon], 1);
+      const T* const soon = all_.data[s] + columns_[std::min(i + k + kSoon, n_ - 1)];
+      __builtin_prefetch(soon + rows_at_[0], 1);
+      __builtin_prefetch(soon + rows_at_[rows_ - 1], 1);
     }
     T* here = copy_[s] + i;
     for (std::uint64_t r = 0; r < rows_; ++r, here += n_) {
