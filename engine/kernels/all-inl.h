@@ -1,6 +1,7 @@
-// Every kernel, in terms of the Pack of the namespace that includes this file. Later files use
-// earlier ones.
+// Every kernel, on Highway's vectors of the target that includes this file. Later files use earlier
+// ones.
 // clang-format off
+#include "engine/kernels/pack-inl.h"
 #include "engine/kernels/formulas-inl.h"
 #include "engine/kernels/walk-inl.h"
 #include "engine/kernels/inputs-inl.h"

@@ -90,9 +90,9 @@ BCOS_INLINE Sums run_sums(Step step, const Tile<T>& t, std::size_t n, Lanes* car
   if (carried != nullptr) step.take(*carried);
   std::size_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
-    ask_for<kLanes>(t.g, i, t.ahead);
-    if (Step::kReadsM) ask_for<kLanes>(t.m, i, t.ahead);
-    if (t.x != nullptr) ask_for<kLanes>(t.x, i, t.ahead);
+    ask_for<kLanes, kG>(t, i);
+    if (Step::kReadsM) ask_for<kLanes, kM>(t, i);
+    if (t[kX] != nullptr) ask_for<kLanes, kX>(t, i);
     step(t, i, Whole());
   }
   if (i < n) step(t, i, UpTo<T>{n, T{0}});
@@ -123,18 +123,22 @@ class ApplyStep {
         largest_(splat(D(), std::numeric_limits<T>::max())) {}
 
   template <class Reach>
-  BCOS_INLINE void operator()(const Tile<T>& t, std::size_t i, const Reach& reach) const {
+  BCOS_INLINE bool operator()(const Tile<T>& t, std::size_t i, const Reach& reach) const {
     const auto now = in_.read(t, i, reach);
     const N d = kR.momentum && !kQuick ? no_overflow(now) : now.d;
     const N update = gamma_ * (kQuick ? d : d * scale_);
-    reach.put(moved(reach.get(D(), t.x, i), delta_, update), t.x, i);
-    if constexpr (kR.momentum) reach.put(d, t.m, i);
-    if constexpr (kR.keeps_u()) reach.put(in_.new_u(now), t.u, i);
-    if (kQuick || !t.tapped) return;
-    if (t.tap_g != nullptr) reach.put(now.g, t.tap_g, i);
-    if (t.tap_d != nullptr) reach.put(d, t.tap_d, i);
-    if (t.tap_update != nullptr) reach.put(update, t.tap_update, i);
+    reach.put(moved(reach.get(D(), t[kX], i), delta_, update), t[kX], i);
+    if constexpr (kR.momentum) reach.put(d, t[kM], i);
+    if constexpr (kR.keeps_u()) reach.put(in_.new_u(now), t[kU], i);
+    if (!kQuick && t.tapped) {
+      tap<kTapG>(t, i, reach, now.g);
+      tap<kTapD>(t, i, reach, d);
+      tap<kTapUpdate>(t, i, reach, update);
+    }
+    return true;
   }
+  /// The sums have just read the same.
+  BCOS_INLINE void ask_ahead(const Tile<T>&, std::size_t) const {}
 
  private:
   using In = Inputs<D, kR, kQuick, true>;
@@ -150,20 +154,13 @@ class ApplyStep {
   N delta_, gamma_, scale_, largest_;
 };
 
-template <class Step, class T>
-BCOS_INLINE void run_apply(const Step& step, const Tile<T>& t, std::size_t n) {
-  std::size_t i = 0;
-  for (; i + Step::kStride <= n; i += Step::kStride) step(t, i, Whole());
-  if (i < n) step(t, i, UpTo<T>{n, T{0}});
-}
-
 template <class T, Recipe kR>
 void apply(const Coefficients<T>& c, const Tile<T>& tile, std::size_t n, T gamma, T scale) {
   using D = FullTag<T>;
   const Tile<T> t = tile;
   if (c.usual() && scale == 1 && !t.tapped) {
-    run_apply(ApplyStep<D, kR, true>(c, gamma, scale), t, n);
+    run(ApplyStep<D, kR, true>(c, gamma, scale), t, 0, n);
   } else {
-    run_apply(ApplyStep<D, kR, false>(c, gamma, scale), t, n);
+    run(ApplyStep<D, kR, false>(c, gamma, scale), t, 0, n);
   }
 }

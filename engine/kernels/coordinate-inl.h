@@ -31,7 +31,7 @@ class CoordinateStep {
     N v = q_;
     [[maybe_unused]] N u = now.u;
     N update = gamma_ * now.d;
-    if constexpr (kR.b == New::given) v = reach.get(D(), t.oracle, i);
+    if constexpr (kR.b == New::given) v = reach.get(D(), t[kOracle], i);
     if constexpr (kR.sums()) v = estimated(now.m, now.g, now.d, now.v);
     if constexpr (kR.rule == StepRule::sqrt && kR.sums()) {
       const N as_it_is = now.d / (square_root(v + eps_root_) + eps_);
@@ -56,20 +56,25 @@ class CoordinateStep {
       }
       update = alpha_ * ratio(numerator, denominator);
     }
-    reach.put(moved(reach.get(D(), t.x, i), delta_, update), t.x, i);
-    if constexpr (kR.momentum) reach.put(now.d, t.m, i);
-    if constexpr (kR.keeps_v()) reach.put(v, t.v, i);
-    if constexpr (kR.keeps_u()) reach.put(u, t.u, i);
-    if (!kQuick && t.tapped) tap(t, i, reach, now, v, update);
+    reach.put(moved(reach.get(D(), t[kX], i), delta_, update), t[kX], i);
+    if constexpr (kR.momentum) reach.put(now.d, t[kM], i);
+    if constexpr (kR.keeps_v()) reach.put(v, t[kV], i);
+    if constexpr (kR.keeps_u()) reach.put(u, t[kU], i);
+    if (!kQuick && t.tapped) {
+      tap<kTapG>(t, i, reach, now.g);
+      tap<kTapD>(t, i, reach, now.d);
+      tap<kTapV>(t, i, reach, v);
+      tap<kTapUpdate>(t, i, reach, update);
+    }
     return true;
   }
 
   /// Asks memory for what the same step will need a little later.
   BCOS_INLINE void ask_ahead(const Tile<T>& t, std::size_t i) const {
-    ask_for<kStride>(t.x, i, t.ahead);
-    ask_for<kStride>(t.g, i, t.ahead);
-    if constexpr (kR.momentum) ask_for<kStride>(t.m, i, t.ahead);
-    if constexpr (kR.keeps_v()) ask_for<kStride>(t.v, i, t.ahead);
+    ask_for<kStride, kX>(t, i);
+    ask_for<kStride, kG>(t, i);
+    if constexpr (kR.momentum) ask_for<kStride, kM>(t, i);
+    if constexpr (kR.keeps_v()) ask_for<kStride, kV>(t, i);
   }
 
  private:
@@ -116,30 +121,9 @@ class CoordinateStep {
     return select(overflowed, copy_sign(largest_, value), value);
   }
 
-  template <class Reach>
-  BCOS_INLINE void tap(const Tile<T>& t, std::size_t i, const Reach& reach, const Values& now, N v,
-                       N update) const {
-    if (t.tap_g != nullptr) reach.put(now.g, t.tap_g, i);
-    if (t.tap_d != nullptr) reach.put(now.d, t.tap_d, i);
-    if (t.tap_v != nullptr) reach.put(v, t.tap_v, i);
-    if (t.tap_update != nullptr) reach.put(update, t.tap_update, i);
-  }
-
   In in_;
   N delta_, alpha_, gamma_, p_, q_, eps_, eps_root_, floor_, v_low_, v_high_, d_high_, largest_;
 };
-
-/// Steps elements from i on, up to the first vector that the step refuses; returns where that is.
-/// It calls no function, so that coefficients stay in registers.
-template <class Step, class T>
-BCOS_INLINE std::size_t run(const Step& step, const Tile<T>& t, std::size_t i, std::size_t n) {
-  for (; i + Step::kStride <= n; i += Step::kStride) {
-    step.ask_ahead(t, i);
-    if (!step(t, i, Whole())) return i;
-  }
-  // Lanes behind the end hold 1, which is in range.
-  return i < n && !step(t, i, UpTo<T>{n, T{1}}) ? i : n;
-}
 
 /// Out of line: inlined, it would cost the quick loop its registers.
 template <class Step, class T>

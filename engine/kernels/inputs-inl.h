@@ -23,13 +23,13 @@ class Inputs {
 
   template <class Reach>
   BCOS_INLINE Values read(const Tile<T>& t, std::size_t i, const Reach& reach) const {
-    N raw = reach.get(D(), t.g, i) * factor_;
+    N raw = reach.get(D(), t[kG], i) * factor_;
     if (!kQuick && c_.second_factor != 1) raw = raw * splat(D(), c_.second_factor);
     Values now{raw, zero_like(raw), zero_like(raw), zero_like(raw), raw};
-    if (!kQuick && c_.coupled) now.g = raw + lambda_ * reach.get(D(), t.x, i);
-    if (kR.momentum && (kQuick || c_.reads_m)) now.m = reach.get(D(), t.m, i);
-    if (kR.keeps_v() && !kBlock && (kQuick || c_.reads_v)) now.v = reach.get(D(), t.v, i);
-    if (kR.keeps_u() && (kQuick || c_.reads_u)) now.u = reach.get(D(), t.u, i);
+    if (!kQuick && c_.coupled) now.g = raw + lambda_ * reach.get(D(), t[kX], i);
+    if (kR.momentum && (kQuick || c_.reads_m)) now.m = reach.get(D(), t[kM], i);
+    if (kR.keeps_v() && !kBlock && (kQuick || c_.reads_v)) now.v = reach.get(D(), t[kV], i);
+    if (kR.keeps_u() && (kQuick || c_.reads_u)) now.u = reach.get(D(), t[kU], i);
     if (!kQuick && c_.starts_from_gradient) start(now, c_.starts_from_raw ? raw : now.g);
     now.d = kR.momentum ? smoothed(now.m, now.g, beta_, fresh_) : now.g;
     return now;

@@ -80,34 +80,25 @@ struct Coefficients {
   }
 };
 
+/// What a step has of every element or block: the first two are only read, taps only written.
+enum Stream { kG, kOracle, kX, kM, kV, kU, kTapG, kTapD, kTapV, kTapUpdate, kStreams };
+constexpr bool is_tap(int stream) { return stream >= kTapG; }
+constexpr bool is_written(int stream) { return stream >= kX; }
+
 /// The memory of a run of elements, dense. Null where a recipe does not use it.
 template <class T>
 struct Tile {
-  T* x = nullptr;
-  const T* g = nullptr;
-  T* m = nullptr;
-  T* v = nullptr;
-  T* u = nullptr;
-  const T* oracle = nullptr;
-  T* tap_g = nullptr;
-  T* tap_d = nullptr;
-  T* tap_v = nullptr;
-  T* tap_update = nullptr;
+  T* data[kStreams] = {};
   bool tapped = false;    ///< some tap is there
   std::size_t ahead = 0;  ///< bytes between what is worked on and what is asked of memory
+
+  T* operator[](Stream stream) const { return data[stream]; }
 
   /// The same from element i on.
   Tile from(std::size_t i) const {
     Tile tile = *this;
-    for (T** stream : {&tile.x, &tile.m, &tile.v, &tile.u}) {
-      if (*stream != nullptr) *stream += i;
-    }
-    for (const T** stream : {&tile.g, &tile.oracle}) {
-      if (*stream != nullptr) *stream += i;
-    }
-    if (!tapped) return tile;
-    for (T** stream : {&tile.tap_g, &tile.tap_d, &tile.tap_v, &tile.tap_update}) {
-      if (*stream != nullptr) *stream += i;
+    for (int s = 0; s < (tapped ? kStreams : kTapG); ++s) {
+      if (data[s] != nullptr) tile.data[s] += i;
     }
     return tile;
   }
@@ -115,9 +106,13 @@ struct Tile {
 
 /// Sums of a block, in float64.
 struct Sums {
-  double a = 0;      ///< |m|^2, where A is
-  double b = 0;      ///< B
-  double third = 0;  ///< |u|^2 of the new u (rule two_est), or |d|^2 (Adam)
+  double a;      ///< |m|^2, where A is
+  double b;      ///< B
+  double third;  ///< |u|^2 of the new u (rule two_est), or |d|^2 (Adam)
+
+  friend Sums operator+(const Sums& x, const Sums& y) {
+    return {x.a + y.a, x.b + y.b, x.third + y.third};
+  }
 };
 
 /// Sums run over 16 virtual lanes whatever the vector's width: element i of a run goes to lane

@@ -1,36 +1,33 @@
-// The kernels in plain C++: what every other target is compared with, and what runs where no
-// vector target does.
+// The kernels on one lane, without any vector instructions: what every other target is compared
+// with, and what runs where no vector target does.
+#define HWY_COMPILE_ONLY_SCALAR
+#include <hwy/highway.h>
+
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <limits>
 #include <utility>
 
-#include "engine/kernels/float_format.hpp"
 #include "engine/kernels/kernels.hpp"
 #include "engine/kernels/targets.hpp"
 
-#define BCOS_INLINE inline __attribute__((always_inline))
+#define BCOS_INLINE HWY_INLINE
 
 namespace bcos::kernels {
-namespace scalar {
+namespace HWY_NAMESPACE {
 namespace {
 
-// clang-format off: the kernels use the packs
-#include "engine/kernels/pack_scalar-inl.h"
+namespace hn = hwy::HWY_NAMESPACE;
 #include "engine/kernels/all-inl.h"
-// clang-format on
 
 }  // namespace
-}  // namespace scalar
+}  // namespace HWY_NAMESPACE
 
-const Kernels<float>& scalar_f32() {
-  static constexpr Kernels<float> table = scalar::make_kernels<float>();
+template <class T>
+const Kernels<T>& scalar_kernels() {
+  static constexpr Kernels<T> table = HWY_NAMESPACE::make_kernels<T>();
   return table;
 }
-const Kernels<double>& scalar_f64() {
-  static constexpr Kernels<double> table = scalar::make_kernels<double>();
-  return table;
-}
+template const Kernels<float>& scalar_kernels();
+template const Kernels<double>& scalar_kernels();
 
 }  // namespace bcos::kernels

@@ -15,7 +15,6 @@
 #include <limits>
 #include <utility>
 
-#include "engine/kernels/float_format.hpp"
 #include "engine/kernels/kernels.hpp"
 #include "engine/kernels/targets.hpp"
 
@@ -30,10 +29,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// clang-format off: the kernels use the packs
-#include "engine/kernels/pack_simd-inl.h"
 #include "engine/kernels/all-inl.h"
-// clang-format on
 
 const Kernels<BCOS_SIMD_LANE>& table() {
   static constexpr Kernels<BCOS_SIMD_LANE> kernels = make_kernels<BCOS_SIMD_LANE>();
@@ -49,7 +45,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace bcos::kernels {
 
-const Kernels<BCOS_SIMD_LANE>* BCOS_SIMD_FUNCTION(Target target) {
+template <>
+const Kernels<BCOS_SIMD_LANE>* simd_kernels(Target target) {
   switch (target) {
 #if HWY_TARGETS & HWY_SSE4
     case Target::sse4:

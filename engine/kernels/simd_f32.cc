@@ -1,5 +1,4 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/kernels/simd_f32.cc"
 #define BCOS_SIMD_LANE float
-#define BCOS_SIMD_FUNCTION simd_f32
 #include "engine/kernels/simd-inl.h"

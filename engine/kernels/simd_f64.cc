@@ -1,5 +1,4 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/kernels/simd_f64.cc"
 #define BCOS_SIMD_LANE double
-#define BCOS_SIMD_FUNCTION simd_f64
 #include "engine/kernels/simd-inl.h"

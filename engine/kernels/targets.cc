@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <string>
 
@@ -13,8 +12,15 @@
 namespace bcos {
 namespace {
 
-constexpr std::array kAllTargets = {Target::scalar, Target::sse4, Target::avx2, Target::avx512,
-                                    Target::neon};
+struct Named {
+  Target target;
+  std::string_view name;
+};
+constexpr Named kAllTargets[] = {{Target::scalar, "scalar"},
+                                 {Target::sse4, "sse4"},
+                                 {Target::avx2, "avx2"},
+                                 {Target::avx512, "avx512"},
+                                 {Target::neon, "neon"}};
 
 bool runs_here(Target target) {
 #if defined(__x86_64__)
@@ -48,17 +54,8 @@ std::vector<std::string_view> available_names() {
 }  // namespace
 
 std::string_view name(Target target) {
-  switch (target) {
-    case Target::scalar:
-      return "scalar";
-    case Target::sse4:
-      return "sse4";
-    case Target::avx2:
-      return "avx2";
-    case Target::avx512:
-      return "avx512";
-    case Target::neon:
-      return "neon";
+  for (const Named& one : kAllTargets) {
+    if (one.target == target) return one.name;
   }
   return "unknown";
 }
@@ -73,9 +70,10 @@ Target target_by_name(std::string_view wanted) {
 
 std::vector<Target> compiled_targets() {
   std::vector<Target> targets;
-  std::ranges::copy_if(kAllTargets, std::back_inserter(targets), [](Target target) {
-    return target == Target::scalar || kernels::simd_f32(target) != nullptr;
-  });
+  for (const Named& one : kAllTargets) {
+    const bool compiled = kernels::simd_kernels<float>(one.target) != nullptr;
+    if (compiled || one.target == Target::scalar) targets.push_back(one.target);
+  }
   return targets;
 }
 
@@ -101,17 +99,13 @@ std::size_t prefetch_distance() {
   return 1536;
 }
 
-template <>
-const Kernels<float>& kernels_of(Target target) {
-  const Kernels<float>* simd = simd_f32(target);
-  return simd == nullptr ? scalar_f32() : *simd;
+template <class T>
+const Kernels<T>& kernels_of(Target target) {
+  const Kernels<T>* simd = simd_kernels<T>(target);
+  return simd == nullptr ? scalar_kernels<T>() : *simd;
 }
-
-template <>
-const Kernels<double>& kernels_of(Target target) {
-  const Kernels<double>* simd = simd_f64(target);
-  return simd == nullptr ? scalar_f64() : *simd;
-}
+template const Kernels<float>& kernels_of(Target target);
+template const Kernels<double>& kernels_of(Target target);
 
 }  // namespace kernels
 }  // namespace bcos

@@ -4,11 +4,15 @@
 
 namespace bcos::kernels {
 
-const Kernels<float>& scalar_f32();
-const Kernels<double>& scalar_f64();
+template <class T>
+const Kernels<T>& scalar_kernels();
 
 /// Null where this build has no such target.
-const Kernels<float>* simd_f32(Target target);
-const Kernels<double>* simd_f64(Target target);
+template <class T>
+const Kernels<T>* simd_kernels(Target target);
+template <>
+const Kernels<float>* simd_kernels(Target target);
+template <>
+const Kernels<double>* simd_kernels(Target target);
 
 }  // namespace bcos::kernels

@@ -1,6 +1,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstring>
 #include <deque>
 
 #include "bcos/text.hpp"
@@ -18,25 +19,32 @@ std::string method_label(const Method& method) {
   return known.empty() ? to_json(method) : known;
 }
 
-/// Files hold states row-major; in memory they lie as their parameter does.
-std::vector<std::byte> row_major(const TensorView& state) {
+/// Files hold states row-major; in memory they lie as their parameter does. Calls copy(element in
+/// the file, element in memory).
+template <class Bytes, class Copy>
+void for_each_element(Bytes* file, const TensorView& state, const Copy& copy) {
   const Strides strides(state.shape, state.strides, bytes_of(state.dtype));
-  std::vector<std::byte> bytes(strides.size() * bytes_of(state.dtype));
-  const auto copy = [&]<class T>(T* to) {
-    gather(static_cast<const T*>(state.data), strides, 0, strides.size(), to);
+  const auto visit = [&]<class T>(T* memory) {
+    strides.for_each(0, strides.size(), 1, [&](std::uint64_t i, std::int64_t at) {
+      copy(file + i * sizeof(T), memory + at, sizeof(T));
+    });
   };
-  state.dtype == DType::f32 ? copy(reinterpret_cast<float*>(bytes.data()))
-                            : copy(reinterpret_cast<double*>(bytes.data()));
+  state.dtype == DType::f32 ? visit(static_cast<float*>(state.data))
+                            : visit(static_cast<double*>(state.data));
+}
+
+std::vector<std::byte> row_major(const TensorView& state) {
+  std::vector<std::byte> bytes(element_count(state.shape) * bytes_of(state.dtype));
+  for_each_element(bytes.data(), state, [](std::byte* file, const void* memory, std::size_t n) {
+    std::memcpy(file, memory, n);
+  });
   return bytes;
 }
 
 void put_row_major(std::span<const std::byte> bytes, const TensorView& state) {
-  const Strides strides(state.shape, state.strides, bytes_of(state.dtype));
-  const auto copy = [&]<class T>(const T* from) {
-    scatter(from, strides, 0, strides.size(), static_cast<T*>(state.data));
-  };
-  state.dtype == DType::f32 ? copy(reinterpret_cast<const float*>(bytes.data()))
-                            : copy(reinterpret_cast<const double*>(bytes.data()));
+  for_each_element(bytes.data(), state, [](const std::byte* file, void* memory, std::size_t n) {
+    std::memcpy(memory, file, n);
+  });
 }
 
 }  // namespace

@@ -10,20 +10,6 @@
 
 namespace bcos {
 
-/// The sums of a block, added up chunk by chunk.
-class PairwiseSums {
- public:
-  void add(const kernels::Sums& chunk) {
-    a_.add(chunk.a);
-    b_.add(chunk.b);
-    third_.add(chunk.third);
-  }
-  kernels::Sums total() const { return {a_.total(), b_.total(), third_.total()}; }
-
- private:
-  PairwiseSum a_, b_, third_;
-};
-
 /// How a block moves: x -= delta x + gamma (scale d).
 template <class T>
 struct Move {
@@ -56,7 +42,7 @@ class MoveFinder {
     starts_ = move.starts;
     if (starts_ && recipe_.keeps_v()) old_v = square_of_first_gradient();
 
-    kernels::Sums sums;
+    kernels::Sums sums = {};
     double scale = 1;
     if (recipe_.sums()) sums = sums_of_step();
     move.v = estimated(sums, old_v, oracle);
@@ -160,18 +146,15 @@ class MoveFinder {
 template <class T, class Sum>
 Move<T> find_move(const Slot<T>& slot, std::uint64_t k, std::uint64_t n, const Sum& sum,
                   const kernels::Sums* first = nullptr) {
-  const T* oracle = nullptr;
-  T* tap_v = nullptr;
-  if (slot.watched) {
-    oracle = static_cast<const T*>(slot.gradient->oracle);
-    tap_v = static_cast<T*>(slot.gradient->tap.v);
-  }
-  const double old_v = slot.v == nullptr ? 0 : static_cast<double>(slot.v[k]);
+  const T* const oracle = slot.tile.data[kernels::kOracle];
+  T* const stored_v = slot.tile.data[kernels::kV];
+  T* const tap_v = slot.tile.data[kernels::kTapV];
+  const double old_v = stored_v == nullptr ? 0 : static_cast<double>(stored_v[k]);
   const double given = oracle == nullptr ? 0 : static_cast<double>(oracle[k]);
   const Move<T> move = MoveFinder(*slot.step, n, sum, first).find(old_v, given);
   const T v =
       static_cast<T>(std::min<double>(move.v, static_cast<double>(std::numeric_limits<T>::max())));
-  if (slot.v != nullptr) slot.v[k] = v;
+  if (stored_v != nullptr) stored_v[k] = v;
   if (tap_v != nullptr) tap_v[k] = v;
   return move;
 }

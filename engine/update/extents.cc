@@ -38,15 +38,6 @@ std::string_view Extents::find(const Region& region) const {
   return {};
 }
 
-std::string_view Extents::find(const void* data, std::uint64_t bytes) const {
-  const auto begin = reinterpret_cast<std::uintptr_t>(data);
-  const auto node = first_behind(begin);
-  if (node == nodes_.end() || node->first >= begin + bytes) return {};
-  const std::int64_t shape[] = {static_cast<std::int64_t>(bytes)};
-  const Strides dense(shape, {}, 1);
-  return find(Region{data, 1, dense});
-}
-
 void Extents::add(const Region& region, std::string_view owner) {
   if (region.strides.size() == 0) return;
   if (const std::string_view other = find(region); !other.empty()) {

@@ -38,8 +38,6 @@ class Extents {
   void remove(std::string_view owner);
   /// Who has an element of the region; empty if nobody has.
   std::string_view find(const Region& region) const;
-  /// The same for dense memory, without a Region.
-  std::string_view find(const void* data, std::uint64_t bytes) const;
   /// Another number whenever something was added or removed.
   std::uint64_t version() const { return version_; }
 

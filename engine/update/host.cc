@@ -5,82 +5,67 @@
 #include "engine/executor/run_tasks.hpp"
 #include "engine/make_room.hpp"
 #include "engine/update/float_environment.hpp"
-#include "engine/update/window.hpp"
+#include "engine/update/patch.hpp"
 
 namespace bcos {
 
 template <class T>
 HostBackend<T>::HostBackend(const Executor& executor, Target target, Extents& written)
-    : executor_(executor),
-      kernels_(kernels::kernels_of<T>(target)),
-      ahead_(kernels::prefetch_distance()),
-      written_(written),
-      blocks_(kernels_, ahead_) {}
+    : executor_(executor), kernels_(kernels::kernels_of<T>(target)), written_(written) {}
 
+namespace {
+
+constexpr std::size_t kSoon = 16;
+
+/// Whether several tasks sum and apply each block.
 template <class T>
-bool HostBackend<T>::has_long_blocks(const Slot<T>& slot) const {
-  return slot.blocks.kind() == BlockShape::Kind::contiguous && slot.states_dense &&
-         slot.blocks.usual_length() > HostBlocks<T>::kLong;
+bool has_long_blocks(const Slot<T>& slot) {
+  return !slot.is_coordinate() && slot.blocks.kind() != BlockShape::Kind::lists &&
+         slot.states_dense && slot.row > HostBlocks<T>::kLong;
 }
+
+/// Where tasks may cut a slot: behind whole groups of the rows that a patch takes together, if they
+/// may lie apart and the groups are small next to the tensor.
+template <class T>
+Grid grid_of(const Slot<T>& slot) {
+  const std::uint64_t together = Patch<T>::kRows * slot.row;
+  if (has_long_blocks(slot)) return {slot.row, kSumChunk};
+  if (!slot.is_coordinate()) return {.step = slot.states_dense ? slot.row : together};
+  constexpr std::uint64_t kUsual = 512;
+  if (together * 32 > slot.n) return {.step = kUsual};
+  return {.step = (kUsual + together - 1) / together * together};
+}
+
+}  // namespace
 
 template <class T>
 Place HostBackend<T>::add(const Parameter& parameter, const Method& method,
                           std::string_view label) {
   Slot<T> slot(parameter, method, label);
-  make_room_for(slot);
+  const std::uint64_t chunks = chunks_of(slot.n);
+  const bool is_shared = has_long_blocks(slot);
+  Shared shared;
+  if (is_shared) {
+    shared.parts.resize(slot.blocks.count() * chunks_of(slot.row));
+    shared.moves.resize(slot.blocks.count());
+  }
+  for (Work* work : {&steps_, &norm_, &long_sums_}) work->make_room();
+  make_room(slots_);
+  make_room(shared_);
+  make_room(rounded_, slots_.size() + 1);
+  make_room(squares_, squares_.size() + chunks);
   settle();
   slot.register_in(written_);
   // Nothing below can fail.
-  const std::uint64_t length = slot.blocks.usual_length();
-  const std::uint64_t count = slot.blocks.count();
-  norm_.add(slot.n, {std::max<std::uint64_t>(slot.n, 1), kSumChunk});
-  long_of_slot_.push_back(kNone);
-  if (slot.blocks.kind() == BlockShape::Kind::coordinate) {
-    steps_.add(slot.n, {std::max<std::uint64_t>(slot.n, 1), rows_step(slot)});
-  } else if (has_long_blocks(slot)) {
-    steps_.add(slot.n, {length, kSumChunk});
-    long_sums_.add(slot.n, {length, kSumChunk});
-    long_of_slot_.back() = long_.size();
-    long_.push_back({slots_.size(), parts_.size(), moves_.size()});
-    parts_.resize(parts_.size() + count * chunks_of(length));
-    moves_.resize(moves_.size() + count);
-  } else {
-    const bool columns = slot.blocks.kind() == BlockShape::Kind::columns;
-    steps_.add(count * length, {count * length, columns ? length * blocks_.kTogether : length});
-  }
-  first_square_.push_back(squares_.size());
-  squares_.resize(squares_.size() + chunks_of(slot.n));
+  const Grid grid = grid_of(slot);
+  steps_.add(slot.is_coordinate() ? slot.n : slot.blocks.count() * slot.row, grid);
+  norm_.add(slot.n, {.step = kSumChunk});
+  long_sums_.add(is_shared ? slot.n : 0, grid);
+  slot.first_square = squares_.size();
+  squares_.resize(squares_.size() + chunks);
+  shared_.push_back(std::move(shared));
   slots_.push_back(std::move(slot));
   return {slots_.size() - 1, slots_.back().bytes_per_step()};
-}
-
-/// Where ranges of coordinates end: behind whole groups of the rows that a window takes together,
-/// if those are small next to the tensor.
-template <class T>
-std::uint64_t HostBackend<T>::rows_step(const Slot<T>& slot) {
-  constexpr std::uint64_t kUsual = 512;
-  if (slot.shape.empty() || slot.n == 0) return kUsual;
-  const std::uint64_t rows = Window<T>::kRows * static_cast<std::uint64_t>(slot.shape.back());
-  const std::uint64_t columns = Window<T>::kRows * static_cast<std::uint64_t>(slot.shape.front());
-  const std::uint64_t group = slot.x_strides.dense() ? rows : columns;
-  if (group * 32 > slot.n) return kUsual;
-  return (kUsual + group - 1) / group * group;
-}
-
-/// For all that one more slot needs, in steps too.
-template <class T>
-void HostBackend<T>::make_room_for(const Slot<T>& slot) {
-  for (Work* work : {&steps_, &norm_, &long_sums_}) work->make_room();
-  bcos::make_room(slots_);
-  bcos::make_room(rounded_, slots_.size() + 1);
-  bcos::make_room(long_);
-  bcos::make_room(long_of_slot_);
-  bcos::make_room(first_square_);
-  bcos::make_room(squares_, squares_.size() + chunks_of(slot.n));
-  if (!has_long_blocks(slot)) return;
-  const std::uint64_t count = slot.blocks.count();
-  bcos::make_room(parts_, parts_.size() + count * chunks_of(slot.blocks.usual_length()));
-  bcos::make_room(moves_, moves_.size() + count);
 }
 
 template <class T>
@@ -89,17 +74,23 @@ void HostBackend<T>::move(std::size_t index, const Parameter& parameter) {
   Slot<T> moved(parameter, *slot.method, slot.label);
   Extents alone;
   moved.register_in(alone);
-  bcos::make_room(moved_);
+  moved.first_square = slot.first_square;
+  moved.settled = false;
   written_.remove(slot.label);
   slot = std::move(moved);
-  if (!std::ranges::count(moved_, index)) moved_.push_back(index);
+  any_moved_ = true;
 }
 
 /// Parameters that move one by one may pass through each other's old places: where they lie is
 /// compared when all have moved.
 template <class T>
 void HostBackend<T>::settle() {
-  for (; !moved_.empty(); moved_.pop_back()) slots_[moved_.back()].register_in(written_);
+  if (!any_moved_) return;
+  for (Slot<T>& slot : slots_) {
+    if (!slot.settled) slot.register_in(written_);
+    slot.settled = true;
+  }
+  any_moved_ = false;
 }
 
 template <class T>
@@ -114,7 +105,10 @@ void HostBackend<T>::bind(std::span<const Item> items) {
 /// The step before has driven the slots out of the caches.
 template <class T>
 void HostBackend<T>::ask_for_slot(std::size_t index) const {
-  if (index < slots_.size()) __builtin_prefetch(&slots_[index], 1);
+  if (index >= slots_.size()) return;
+  for (std::size_t line = 0; line < 3; ++line) {
+    __builtin_prefetch(reinterpret_cast<const char*>(&slots_[index]) + 64 * line, 1);
+  }
 }
 
 template <class T>
@@ -145,8 +139,8 @@ void HostBackend<T>::squares(std::span<const Item> items, double scale, std::spa
   for (std::size_t k = 0; k < items.size(); ++k) {
     Slot<T>& slot = slots_[items[k].slot];
     slot.in_call = false;
-    const double* chunk = squares_.data() + first_square_[items[k].slot];
-    PairwiseSum sum;
+    const double* chunk = squares_.data() + slot.first_square;
+    PairwiseSum<double> sum;
     for (std::size_t i = 0; i < chunks_of(slot.n); ++i) sum.add(chunk[i]);
     of_each[k] = sum.total();
   }
@@ -159,47 +153,43 @@ void HostBackend<T>::sum_squares(std::size_t index, std::uint64_t begin, std::ui
   constexpr kernels::Recipe kSquare{false, Old::nothing, New::d_square, StepRule::sqrt};
   const auto sum = kernels_.sum[kSquare.index()];
   const Slot<T>& slot = slots_[index];
-  const Strides& strides = slot.g_strides;
   kernels::Tile<T> tile;
-  tile.ahead = ahead_;
+  tile.ahead = kernels::prefetch_distance();
+  T* const g = slot.tile.data[kernels::kG];
   for (std::uint64_t i = begin; i < end; i += kSumChunk) {
     const std::uint64_t n = std::min(kSumChunk, end - i);
-    T gathered[kSumChunk];
-    tile.g = slot.g + i;
-    if (!strides.dense()) {
-      gather(slot.g, strides, i, n, gathered);
-      tile.g = gathered;
+    T copy[kSumChunk];
+    tile.data[kernels::kG] = g + i;
+    if (!slot.g_logical.dense()) {
+      slot.g_logical.for_each(i, n, 1, [&](std::uint64_t k, std::int64_t at) { copy[k] = g[at]; });
+      tile.data[kernels::kG] = copy;
     }
-    squares_[first_square_[index] + i / kSumChunk] = sum({}, tile, n, scale, nullptr).b;
+    squares_[slot.first_square + i / kSumChunk] = sum({}, tile, n, scale, nullptr).b;
   }
 }
 
 template <class T>
 bool HostBackend<T>::gradient_is_zero(const Item& item) {
   const Slot<T>& slot = slots_[item.slot];
-  constexpr std::size_t kPart = 512;
-  T part[kPart];
-  for (std::uint64_t i = 0; i < slot.n; i += kPart) {
-    const std::size_t n = std::min<std::uint64_t>(kPart, slot.n - i);
-    gather(slot.g, slot.g_strides, i, n, part);
-    if (std::any_of(part, part + n, [](T value) { return value != 0; })) return false;
+  constexpr std::uint64_t kPart = 512;
+  bool zero = true;
+  for (std::uint64_t i = 0; i < slot.n && zero; i += kPart) {
+    slot.g_logical.for_each(i, std::min(kPart, slot.n - i), 1, [&](std::uint64_t, std::int64_t at) {
+      zero &= slot.tile.data[kernels::kG][at] == 0;
+    });
   }
-  return true;
+  return zero;
 }
 
 template <class T>
 void HostBackend<T>::start_at_zero(const Item& item) {
   const Slot<T>& slot = slots_[item.slot];
-  constexpr std::size_t kPart = 512;
-  const T zeros[kPart] = {};
-  const auto clear = [&](T* state, const Strides& strides) {
-    for (std::uint64_t i = 0; state != nullptr && i < strides.size(); i += kPart) {
-      scatter(zeros, strides, i, std::min<std::uint64_t>(kPart, strides.size() - i), state);
+  for (const Stream s : {kernels::kM, kernels::kV, kernels::kU}) {
+    if (T* const state = slot.tile.data[s]; state != nullptr) {
+      slot.strides[s].for_each(0, slot.strides[s].size(), 1,
+                               [&](std::uint64_t, std::int64_t at) { state[at] = 0; });
     }
-  };
-  clear(slot.m, slot.m_strides);
-  clear(slot.v, slot.v_strides);
-  clear(slot.u, slot.u_strides);
+  }
 }
 
 template <class T>
@@ -219,18 +209,11 @@ template <class T>
 void HostBackend<T>::step(std::span<const Item> items) {
   const DefaultFloatEnvironment environment;
   round_numbers(items);
-  if (!long_.empty()) {
-    run(long_sums_, [&](std::size_t k, std::uint64_t begin, std::uint64_t end) {
-      const Slot<T>& slot = slots_[long_[k].slot];
-      if (!takes_long_blocks(slot)) return;
-      blocks_.sum_parts(slot, begin, end, std::span(parts_).subspan(long_[k].first_part));
-    });
-    find_long_moves();
-  }
+  if (long_sums_.positions() > 0) share_long_blocks(items);
   run(steps_, [&](std::size_t index, std::uint64_t begin, std::uint64_t end) {
     const Slot<T>& slot = slots_[index];
     if (slot.step == nullptr) return;
-    if (slot.blocks.kind() == BlockShape::Kind::coordinate) {
+    if (slot.is_coordinate()) {
       step_coordinates(index, begin, end);
     } else {
       step_blocks(index, begin, end);
@@ -240,18 +223,29 @@ void HostBackend<T>::step(std::span<const Item> items) {
 }
 
 template <class T>
+void HostBackend<T>::share_long_blocks(std::span<const Item> items) {
+  run(long_sums_, [&](std::size_t index, std::uint64_t begin, std::uint64_t end) {
+    if (slots_[index].step == nullptr || !shares_blocks(index)) return;
+    HostBlocks<T>(kernels_, slots_[index]).sum_parts(begin, end, shared_[index].parts);
+  });
+  for (const Item& item : items) {
+    if (!shares_blocks(item.slot)) continue;
+    Shared& shared = shared_[item.slot];
+    HostBlocks<T>(kernels_, slots_[item.slot]).find_moves(shared.parts, shared.moves);
+  }
+}
+
+template <class T>
 void HostBackend<T>::step_coordinates(std::size_t index, std::uint64_t begin,
                                       std::uint64_t end) const {
   const Slot<T>& slot = slots_[index];
   const auto kernel = kernels_.coordinate[slot.step->recipe.index()];
   if (slot.in_place) {
-    kernels::Tile<T> tile = tile_of(slot).from(begin);
-    tile.ahead = ahead_;
-    if (end == slot.n && index + 1 < slots_.size()) ask_for_first_lines(slots_[index + 1]);
-    kernel(slot.step->c, tile, end - begin);
+    if (index + 1 < slots_.size()) ask_for_first_lines(slots_[index + 1]);
+    kernel(slot.step->c, begin == 0 ? slot.tile : slot.tile.from(begin), end - begin);
     return;
   }
-  Window<T>(slot, ahead_).run(begin, end, [&](const kernels::Tile<T>& tile, std::size_t n) {
+  Patch<T>(slot).for_each(begin, end, [&](const kernels::Tile<T>& tile, std::uint64_t n) {
     kernel(slot.step->c, tile, n);
   });
 }
@@ -259,44 +253,25 @@ void HostBackend<T>::step_coordinates(std::size_t index, std::uint64_t begin,
 /// Small tensors lie anywhere: the next one's memory is asked for while this one is stepped.
 template <class T>
 void HostBackend<T>::ask_for_first_lines(const Slot<T>& slot) const {
-  for (const T* stream : {static_cast<const T*>(slot.x), slot.g, static_cast<const T*>(slot.m)}) {
+  for (const Stream s : {kernels::kX, kernels::kG, kernels::kM}) {
     for (std::size_t line = 0; line < 4; ++line) {
-      __builtin_prefetch(reinterpret_cast<const char*>(stream) + 64 * line, 1);
+      __builtin_prefetch(reinterpret_cast<const char*>(slot.tile.data[s]) + 64 * line, 1);
     }
   }
 }
 
-/// Long blocks are counted in elements, others in positions of usual_length() each.
 template <class T>
 void HostBackend<T>::step_blocks(std::size_t index, std::uint64_t begin, std::uint64_t end) {
   const Slot<T>& slot = slots_[index];
-  const std::uint64_t length = slot.blocks.usual_length();
-  if (long_of_slot_[index] == kNone || !slot.has_dense_blocks()) {
-    // Of a block that several tasks share, though its gradient is strided in this step, the task
-    // that holds the first element steps the whole.
-    blocks_.step(slot, (begin + length - 1) / length, (end + length - 1) / length);
+  if (shares_blocks(index)) {
+    HostBlocks<T>(kernels_, slot).apply(shared_[index].moves, begin, end);
     return;
   }
-  const std::size_t first_move = long_[long_of_slot_[index]].first_move;
-  while (begin < end) {
-    const std::uint64_t k = begin / length;
-    const std::uint64_t until = std::min(end, (k + 1) * length);
-    blocks_.apply(slot, moves_[first_move + k], begin, until);
-    begin = until;
-  }
-}
-
-template <class T>
-void HostBackend<T>::find_long_moves() {
-  for (const LongBlocks& blocks : long_) {
-    const Slot<T>& slot = slots_[blocks.slot];
-    if (!takes_long_blocks(slot)) continue;
-    const std::size_t chunks = chunks_of(slot.blocks.usual_length());
-    for (std::uint64_t k = 0; k < slot.blocks.count(); ++k) {
-      const auto parts = std::span(parts_).subspan(blocks.first_part + k * chunks, chunks);
-      moves_[blocks.first_move + k] = blocks_.move_of_parts(slot, k, parts);
-    }
-  }
+  // Of a block that several tasks share, though its gradient is strided in this step, the task that
+  // holds the first element steps the whole.
+  const std::uint64_t first = (begin + slot.row - 1) / slot.row;
+  const std::uint64_t last = (end + slot.row - 1) / slot.row;
+  HostBlocks<T>(kernels_, slot).step(first, last);
 }
 
 template class HostBackend<float>;

@@ -24,25 +24,19 @@ class HostBackend final : public Backend {
   void step(std::span<const Item> items) override;
 
  private:
-  /// Where the long blocks of a slot have their sums and moves.
-  struct LongBlocks {
-    std::size_t slot;
-    std::size_t first_part;
-    std::size_t first_move;
+  /// What the tasks that share the long blocks of a slot tell each other; empty for other slots.
+  struct Shared {
+    std::vector<kernels::Sums> parts;  ///< of each chunk of each block
+    std::vector<Move<T>> moves;        ///< of each block
   };
-  static constexpr std::size_t kNone = ~std::size_t{0};
-  static constexpr std::size_t kSoon = 16;
 
-  static std::uint64_t rows_step(const Slot<T>& slot);
-  void make_room_for(const Slot<T>& slot);
   void settle();
-  bool has_long_blocks(const Slot<T>& slot) const;
-  bool takes_long_blocks(const Slot<T>& slot) const {
-    return slot.step != nullptr && slot.has_dense_blocks();
+  bool shares_blocks(std::size_t index) const {
+    return !shared_[index].moves.empty() && slots_[index].has_dense_blocks();
   }
   void round_numbers(std::span<const Item> items);
   void sum_squares(std::size_t index, std::uint64_t begin, std::uint64_t end, double scale);
-  void find_long_moves();
+  void share_long_blocks(std::span<const Item> items);
   void step_coordinates(std::size_t index, std::uint64_t begin, std::uint64_t end) const;
   void step_blocks(std::size_t index, std::uint64_t begin, std::uint64_t end);
   void ask_for_slot(std::size_t index) const;
@@ -53,21 +47,17 @@ class HostBackend final : public Backend {
 
   Executor executor_;
   const kernels::Kernels<T>& kernels_;
-  std::size_t ahead_;
   Extents& written_;
-  HostBlocks<T> blocks_;
-  std::vector<Slot<T>> slots_;
-  std::vector<std::size_t> moved_;  ///< slots that are not in written_ since they moved
+  bool any_moved_ = false;
 
+  // Of each slot.
+  std::vector<Slot<T>> slots_;
+  std::vector<Shared> shared_;
   Work steps_;
   Work norm_;
   Work long_sums_;
-  std::vector<LongBlocks> long_;           ///< in the order of long_sums_
-  std::vector<std::size_t> long_of_slot_;  ///< index into long_, or kNone
-  std::vector<std::size_t> first_square_;  ///< of each slot's chunks
-  std::vector<double> squares_;            ///< of each chunk of each gradient
-  std::vector<kernels::Sums> parts_;
-  std::vector<Move<T>> moves_;
+
+  std::vector<double> squares_;  ///< of each chunk of each gradient
   std::vector<Rounded<T>> rounded_;
 };
 

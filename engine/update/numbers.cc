@@ -77,17 +77,11 @@ StepNumbers step_numbers(const Method& method, double alpha, std::uint64_t t, do
   return n;
 }
 
-namespace {
-
-struct Named {
-  std::string_view name;
-  double value;
-};
-
-}  // namespace
-
-template <class T>
-void check_range(const StepNumbers& n, StepRule rule, std::string_view label) {
+void check_range(const StepNumbers& n, StepRule rule, DType dtype, std::string_view label) {
+  struct Named {
+    std::string_view name;
+    double value;
+  };
   const Named all[] = {{"alpha", n.alpha},
                        {"alpha lambda", n.delta},
                        {"lambda", n.lambda},
@@ -95,15 +89,14 @@ void check_range(const StepNumbers& n, StepRule rule, std::string_view label) {
                        {"eps_root", n.eps_root},
                        {"the factor of clipping and 1 / grad_scale", n.factor},
                        {"alpha / sqrt(c)", n.b == New::one ? gamma_of(n, rule, n.q, 1, 1, 1) : 0}};
+  const double most =
+      dtype == DType::f32 ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
   for (const Named& number : all) {
-    if (std::abs(number.value) > std::numeric_limits<T>::max()) {
+    if (std::abs(number.value) > most) {
       throw fail("update", "expected {} of {} within the range of {} but received {}", number.name,
-                 label, sizeof(T) == 4 ? "float32" : "float64", number.value);
+                 label, name(dtype), number.value);
     }
   }
 }
-
-template void check_range<float>(const StepNumbers&, StepRule, std::string_view);
-template void check_range<double>(const StepNumbers&, StepRule, std::string_view);
 
 }  // namespace bcos

@@ -15,9 +15,9 @@ StepReport Plan::Impl::update(std::span<const Gradient> gradients, std::span<con
   const DefaultFloatEnvironment environment;
   check_call(gradients, alphas, steps, options);
   StepReport report;
-  for (std::size_t k = 0; k < methods_.size(); ++k) {
+  for (std::size_t k = 0; k < methods.size(); ++k) {
     report.decay_above_one |=
-        methods_[k].decay == Decay::decoupled && alphas[k] * methods_[k].lambda > 1;
+        methods[k].decay == Decay::decoupled && alphas[k] * methods[k].lambda > 1;
   }
   list_items(gradients, report);
   const double factor = gradient_factor(options, report);
@@ -30,12 +30,12 @@ StepReport Plan::Impl::update(std::span<const Gradient> gradients, std::span<con
   }
   find_numbers(alphas, steps, factor);
   leave_unstarted(alphas, steps);
-  for (Share& share : shares_) {
+  for (Share& share : shares) {
     if (!share.items.empty()) share.backend->step(share.items);
     for (const std::size_t parameter : share.parameters) {
       ++steps[parameter];
-      report.elements += entries_[parameter].elements;
-      report.bytes += entries_[parameter].place.bytes;
+      report.elements += entries[parameter].elements;
+      report.bytes += entries[parameter].place.bytes;
     }
   }
   return report;
@@ -44,14 +44,14 @@ StepReport Plan::Impl::update(std::span<const Gradient> gradients, std::span<con
 void Plan::Impl::check_call(std::span<const Gradient> gradients, std::span<const double> alphas,
                             std::span<const std::uint64_t> steps,
                             const StepOptions& options) const {
-  if (gradients.size() != entries_.size() || steps.size() != entries_.size()) {
+  if (gradients.size() != entries.size() || steps.size() != entries.size()) {
     throw fail(ErrorCode::mismatch, "update",
-               "expected {} gradients and step counters but received {} and {}", entries_.size(),
+               "expected {} gradients and step counters but received {} and {}", entries.size(),
                gradients.size(), steps.size());
   }
-  if (alphas.size() != methods_.size()) {
+  if (alphas.size() != methods.size()) {
     throw fail(ErrorCode::mismatch, "update", "expected {} alphas, one per group, but received {}",
-               methods_.size(), alphas.size());
+               methods.size(), alphas.size());
   }
   for (const double alpha : alphas) {
     if (!(alpha >= 0) || !std::isfinite(alpha)) {
@@ -66,28 +66,28 @@ void Plan::Impl::check_call(std::span<const Gradient> gradients, std::span<const
   constexpr std::uint64_t kMostSteps = std::numeric_limits<std::int64_t>::max();
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (steps[i] > kMostSteps) {
-      throw fail("update", "expected a step counter below 2^63 for {} but received {}", labels_[i],
-                 steps[i]);
+      throw fail("update", "expected a step counter below 2^63 for {} but received {}",
+                 known[i].label, steps[i]);
     }
   }
   check_max_norm(options.max_norm, "update");
 }
 
 void Plan::Impl::list_items(std::span<const Gradient> gradients, StepReport& report) {
-  for (Share& share : shares_) {
+  for (Share& share : shares) {
     share.items.clear();
     share.parameters.clear();
   }
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    if (gradients[i].data == nullptr && entries_[i].elements > 0) {
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (gradients[i].data == nullptr && entries[i].elements > 0) {
       ++report.missing;
       continue;
     }
-    Share& share = shares_[entries_[i].backend];
-    share.items.push_back({entries_[i].place.slot, &gradients[i]});
+    Share& share = shares[entries[i].backend];
+    share.items.push_back({entries[i].place.slot, &gradients[i]});
     share.parameters.push_back(i);
   }
-  for (Share& share : shares_) {
+  for (Share& share : shares) {
     if (!share.items.empty()) share.backend->bind(share.items);
   }
 }
@@ -122,41 +122,38 @@ double Plan::Impl::gradient_factor(const StepOptions& options, StepReport& repor
 }
 
 double Plan::Impl::sum_of_squares(double scale) {
-  squares_.assign(entries_.size(), 0);
-  for (Share& share : shares_) {
+  squares.assign(entries.size(), 0);
+  for (Share& share : shares) {
     if (share.items.empty()) continue;
     share.squares.resize(share.items.size());
     share.backend->squares(share.items, scale, share.squares);
     for (std::size_t k = 0; k < share.items.size(); ++k) {
-      squares_[share.parameters[k]] = share.squares[k];
+      squares[share.parameters[k]] = share.squares[k];
     }
   }
   double total = 0;
-  for (const double square : squares_) total += square;
+  for (const double square : squares) total += square;
   return total;
 }
 
+/// Once for all neighbours of one kind.
 void Plan::Impl::find_numbers(std::span<const double> alphas, std::span<const std::uint64_t> steps,
                               double factor) {
-  numbers_.clear();
-  for (Share& share : shares_) {
-    std::size_t last = entries_.size();
+  numbers.clear();
+  for (Share& share : shares) {
+    const StepNumbers* last = nullptr;
     for (std::size_t k = 0; k < share.items.size(); ++k) {
       const std::size_t i = share.parameters[k];
-      const Entry& entry = entries_[i];
-      const bool same = last < entries_.size() && entries_[last].group == entry.group &&
-                        entries_[last].dtype == entry.dtype && steps[last] == steps[i];
-      if (!same) {
-        const Method& method = methods_[entry.group];
-        numbers_.push_back(step_numbers(method, alphas[entry.group], steps[i], factor));
-        if (entry.dtype == DType::f32) {
-          check_range<float>(numbers_.back(), method.rule, labels_[i]);
-        } else {
-          check_range<double>(numbers_.back(), method.rule, labels_[i]);
-        }
+      const Entry& entry = entries[i];
+      const std::size_t before = share.parameters[k == 0 ? 0 : k - 1];
+      if (last == nullptr || entries[before].group != entry.group ||
+          entries[before].dtype != entry.dtype || steps[before] != steps[i]) {
+        const Method& method = methods[entry.group];
+        numbers.push_back(step_numbers(method, alphas[entry.group], steps[i], factor));
+        last = &numbers.back();
+        check_range(*last, method.rule, entry.dtype, known[i].label);
       }
-      share.items[k].numbers = &numbers_.back();
-      last = i;
+      share.items[k].numbers = last;
     }
   }
 }
@@ -166,11 +163,11 @@ void Plan::Impl::find_numbers(std::span<const double> alphas, std::span<const st
 void Plan::Impl::leave_unstarted(std::span<const double> alphas,
                                  std::span<const std::uint64_t> steps) {
   if (!std::ranges::count(alphas, 0.0)) return;
-  for (Share& share : shares_) {
+  for (Share& share : shares) {
     std::size_t left = 0;
     for (std::size_t k = 0; k < share.items.size(); ++k) {
       const std::size_t i = share.parameters[k];
-      if (alphas[entries_[i].group] == 0 && steps[i] == 0 &&
+      if (alphas[entries[i].group] == 0 && steps[i] == 0 &&
           share.backend->gradient_is_zero(share.items[k])) {
         share.backend->start_at_zero(share.items[k]);
         continue;

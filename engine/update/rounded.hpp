@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "bcos/tensor.hpp"
 #include "engine/kernels/kernels.hpp"
 
 namespace bcos {
@@ -22,23 +23,15 @@ inline double gamma_of(const StepNumbers& n, StepRule rule, double v, double u_s
 }
 
 /// Throws if the working type cannot hold one of the numbers. `label`: whose they are.
-template <class T>
-void check_range(const StepNumbers& n, StepRule rule, std::string_view label);
+void check_range(const StepNumbers& n, StepRule rule, DType dtype, std::string_view label);
 
 /// Where squares, as they are, neither vanish next to the stabilisers nor overflow.
 template <class T>
-struct SafeRange;
-template <>
-struct SafeRange<float> {
-  static constexpr float v_low = 1e-30F;
-  static constexpr float v_high = 1e37F;
-  static constexpr float enough_eps = 1e-11F;
-};
-template <>
-struct SafeRange<double> {
-  static constexpr double v_low = 1e-280;
-  static constexpr double v_high = 1e300;
-  static constexpr double enough_eps = 1e-135;
+struct SafeRange {
+  static constexpr bool kNarrow = sizeof(T) == 4;
+  static constexpr T v_low = static_cast<T>(kNarrow ? 1e-30F : 1e-280);
+  static constexpr T v_high = static_cast<T>(kNarrow ? 1e37F : 1e300);
+  static constexpr T enough_eps = static_cast<T>(kNarrow ? 1e-11F : 1e-135);
 };
 
 template <class T>

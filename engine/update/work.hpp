@@ -10,7 +10,7 @@ namespace bcos {
 
 /// Where the positions of a slot may be cut: at r row + k step, for whole numbers r and k.
 struct Grid {
-  std::uint64_t row = 1;
+  std::uint64_t row = ~std::uint64_t{0};  ///< there is but one
   std::uint64_t step = 1;
 
   /// The first cut at or behind `at`, of n positions.

@@ -96,18 +96,8 @@ std::vector<T> written(const Inputs<T>& inputs, std::size_t shift, bool tapped, 
     arrays.push_back(std::make_unique<GuardedArray<T>>(values));
   }
   Tile<T> tile;
-  tile.x = arrays[0]->data();
-  tile.g = arrays[1]->data();
-  tile.m = arrays[2]->data();
-  tile.v = arrays[3]->data();
-  tile.u = arrays[4]->data();
-  tile.oracle = arrays[5]->data();
-  if (tapped) {
-    tile.tap_g = arrays[6]->data();
-    tile.tap_d = arrays[7]->data();
-    tile.tap_v = arrays[8]->data();
-    tile.tap_update = arrays[9]->data();
-  }
+  constexpr Stream kOrder[] = {kX, kG, kM, kV, kU, kOracle, kTapG, kTapD, kTapV, kTapUpdate};
+  for (std::size_t i = 0; i < (tapped ? 10 : 6); ++i) tile.data[kOrder[i]] = arrays[i]->data();
   tile.tapped = tapped;
   tile.ahead = 192;
   run(tile, n);

@@ -92,6 +92,85 @@ void step_like_dense_ones(const StepOptions& options) {
 TEST(StridedTensors, StepLikeDenseOnes) { step_like_dense_ones({}); }
 TEST(StridedTensors, StepLikeDenseOnesWithinLimits) { step_like_dense_ones({.max_norm = 2.0}); }
 
+/// A tensor of four dimensions whose memory has them in any order.
+struct Permuted {
+  static inline const std::vector<std::int64_t> kShape = {6, 17, 2, 3};
+  static constexpr std::size_t kSize = 6 * 17 * 2 * 3;
+  std::vector<std::int64_t> strides = std::vector<std::int64_t>(4);
+
+  explicit Permuted(std::array<std::size_t, 4> outermost_first) {
+    std::int64_t stride = 1;
+    for (std::size_t k = 4; k-- > 0;) {
+      strides[outermost_first[k]] = stride;
+      stride *= kShape[outermost_first[k]];
+    }
+  }
+  std::size_t at(std::size_t index) const {
+    std::size_t place = 0;
+    for (std::size_t k = 4; k-- > 0;) {
+      const auto size = static_cast<std::size_t>(kShape[k]);
+      place += index % size * static_cast<std::size_t>(strides[k]);
+      index /= size;
+    }
+    return place;
+  }
+  std::vector<float> of(const std::vector<float>& dense) const {
+    std::vector<float> values(kSize);
+    for (std::size_t i = 0; i < kSize; ++i) values[at(i)] = dense[i];
+    return values;
+  }
+  std::vector<float> dense(const std::vector<float>& values) const {
+    std::vector<float> dense(kSize);
+    for (std::size_t i = 0; i < kSize; ++i) dense[i] = values[at(i)];
+    return dense;
+  }
+};
+
+/// With and without somebody who looks: taps are row-major whatever x is.
+TEST(PermutedTensors, StepLikeDenseOnesAndAreSeenLikeThem) {
+  Random random(63);
+  const auto x0 = random.numbers<float>(Permuted::kSize);
+  const auto g0 = random.numbers<float>(Permuted::kSize);
+  const Permuted layouts[] = {Permuted({0, 1, 2, 3}), Permuted({0, 2, 3, 1}),
+                              Permuted({3, 2, 1, 0}), Permuted({1, 3, 0, 2})};
+  std::vector<Method> methods = on_every_layout();
+  methods.push_back(bcosw_c);
+  methods.back().blocks = Blocks::of_heads(2);
+  for (const Method& method : methods) {
+    Stepper<float> dense(method, x0, Permuted::kShape);
+    dense.tap();
+    dense.step(g0, 0.01);
+    dense.step(g0, 0.01);
+    for (const Permuted& of_x : layouts) {
+      for (const Permuted& of_g : layouts) {
+        std::vector<float> x = of_x.of(x0), m(x.size()), u(x.size()), v(x.size());
+        const std::vector<float> g = of_g.of(g0);
+        const auto blocks = static_cast<std::int64_t>(block_count(method.blocks, Permuted::kShape));
+        Parameter parameter;
+        parameter.x = {x.data(), DType::f32, Permuted::kShape, of_x.strides};
+        parameter.m = {m.data(), DType::f32, Permuted::kShape, of_g.strides};
+        parameter.u = {u.data(), DType::f32, Permuted::kShape, of_x.strides};
+        parameter.v = {v.data(), DType::f32, {&blocks, 1}, {}};
+        Plan plan({&method, 1}, {&parameter, 1});
+        std::vector<float> seen_g(x.size()), seen_d(x.size()), seen_update(x.size());
+        Gradient gradient{.data = g.data(), .strides = of_g.strides};
+        std::uint64_t steps = 0;
+        const double alpha = 0.01;
+        plan.update({&gradient, 1}, {&alpha, 1}, {&steps, 1});
+        gradient.tap = {.g = seen_g.data(), .d = seen_d.data(), .update = seen_update.data()};
+        plan.update({&gradient, 1}, {&alpha, 1}, {&steps, 1});
+        EXPECT_TRUE(same_bits(dense.x(), of_x.dense(x)));
+        EXPECT_TRUE(same_bits(dense.g(), seen_g));
+        EXPECT_TRUE(same_bits(dense.d(), seen_d));
+        EXPECT_TRUE(same_bits(dense.moved(), seen_update));
+        if (!dense.m().empty()) EXPECT_TRUE(same_bits(dense.m(), of_g.dense(m)));
+        v.resize(dense.v().size());
+        EXPECT_TRUE(same_bits(dense.v(), v));
+      }
+    }
+  }
+}
+
 TEST(StridedGradients, GoWithLargeDenseBlocks) {
   Method method = bcosw_c;
   method.blocks = Blocks::of(Layout::tensor);

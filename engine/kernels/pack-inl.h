@@ -122,12 +122,12 @@ BCOS_INLINE Pack<D> sign_of(Pack<D> a) {
 /// The power of two s for which s * magnitude is in [1, 4), or the nearest there is.
 template <class D>
 BCOS_INLINE Pack<D> normalising_scale(Pack<D> magnitude) {
-  using Format = FloatFormat<LaneOf<D>>;
+  using Limits = std::numeric_limits<LaneOf<D>>;
   const hn::RebindToSigned<D> integers;
-  const auto exponent =
-      hn::And(hn::BitCast(integers, magnitude.v), hn::Set(integers, Format::exponent_mask));
-  const auto bits = hn::Max(hn::Sub(hn::Set(integers, Format::largest_power), exponent),
-                            hn::Set(integers, Format::smallest_power));
+  const auto bits_of = [&](LaneOf<D> value) { return hn::BitCast(integers, hn::Set(D(), value)); };
+  const auto exponent = hn::And(hn::BitCast(integers, magnitude.v), bits_of(Limits::infinity()));
+  const auto largest_power = bits_of(2 / Limits::min());
+  const auto bits = hn::Max(hn::Sub(largest_power, exponent), bits_of(Limits::min()));
   return {hn::BitCast(D(), bits)};
 }
 
@@ -138,7 +138,8 @@ BCOS_INLINE LaneOf<D> folded(Pack<D> a) {
     return hn::GetLane(a.v);
   } else {
     const hn::Half<D> half;
-    return folded(Pack<hn::Half<D>>{hn::Add(hn::LowerHalf(half, a.v), hn::UpperHalf(half, a.v))});
+    // Without hn: a single lane has no upper half by that name.
+    return folded(Pack<hn::Half<D>>{hn::Add(LowerHalf(half, a.v), UpperHalf(half, a.v))});
   }
 }
 
