@@ -192,8 +192,8 @@ BCOS_API int bcos_optimizer_load(bcos_optimizer* optimizer, const char* path);
 BCOS_API int bcos_optimizer_load_state(bcos_optimizer* optimizer, const char* path);
 /* Keeps the momentum of a file of another method. */
 BCOS_API int bcos_optimizer_convert(bcos_optimizer* optimizer, const char* path);
-/* state: "m", "v" or "u". data is null where the method keeps none. Its elements follow each other as
- * those of the parameter do in memory: row-major, unless the parameter came with strides. */
+/* state: "m", "v" or "u". data is null where the method keeps none. Its elements follow each other
+ * as those of the parameter do in memory: row-major, unless the parameter came with strides. */
 BCOS_API int bcos_optimizer_state(const bcos_optimizer* optimizer, uint64_t id, const char* state,
                                   void** data, uint64_t* elements);
 BCOS_API int bcos_optimizer_steps(const bcos_optimizer* optimizer, uint64_t id, uint64_t* steps);
