@@ -45,7 +45,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace bcos::kernels {
 
-template <>
+template <>  // NOLINTNEXTLINE(misc-definitions-in-headers): each source includes this once
 const Kernels<BCOS_SIMD_LANE>* simd_kernels(Target target) {
   switch (target) {
 #if HWY_TARGETS & HWY_SSE4
