@@ -479,8 +479,9 @@ OTHER_KEYWORDS = ("beta", "beta2", "wd", "decouple_wd", "simple_cond", "bf16_sto
 
 
 def _summed(report: Report | None, reports: Sequence[Report]) -> Report:
-    """What all steppers did, under limits that are theirs together."""
-    if len(reports) == 1:
+    """What all steppers did; ``report``: what their common limits saw, or None if a stepper on its
+    own has looked itself."""
+    if report is None and len(reports) == 1:
         return reports[0]
     report = report or Report()
     return Report(
