@@ -27,8 +27,8 @@ Path = str | os.PathLike[str]
 
 
 def save(optimizer: BCOS, path: Path, model: nn.Module | None = None) -> None:
-    """Writes the state of all parameters, by name, to one safetensors file, which is complete or not
-    there.
+    """Writes the state of all parameters, by name, to one safetensors file, which is complete or
+    not there.
 
     Args:
         optimizer (BCOS): or what a framework has wrapped one in.
@@ -200,8 +200,8 @@ def _names_in(optimizer: BCOS, model: nn.Module | None) -> list[list[str]]:
         strangers = sum(id(p) not in known for some in params for p in some)
         if strangers:
             raise ValueError(
-                f"{strangers} parameters of the optimizer are not in the model: give the model that "
-                "the optimizer was made from"
+                f"{strangers} parameters of the optimizer are not in the model: give the model "
+                "that the optimizer was made from"
             )
         lists = [[known[id(p)] for p in some] for some in params]
     elif any(

@@ -33,8 +33,8 @@ UNCHANGED = "nothing was changed"
 
 
 class Opaque:
-    """Carries the state of a parameter through torch's loader, which would cast all tensors in it to
-    the parameter's type."""
+    """Carries the state of a parameter through torch's loader, which would cast all tensors in it
+    to the parameter's type."""
 
     def __init__(self, state: dict[str, Any]) -> None:
         self.state = state
@@ -165,8 +165,8 @@ def _checked_state(
 
 
 def adopt(value: Any, p: Tensor, mine: Any = None) -> Any:
-    """A loaded value in memory of our own, on the device of its parameter, all types kept. ``mine``:
-    what the optimizer holds in its place; loaded from itself, it stays."""
+    """A loaded value in memory of our own, on the device of its parameter, all types kept.
+    ``mine``: what the optimizer holds in its place; loaded from itself, it stays."""
     if isinstance(value, Tensor):
         return value if value is mine else value.detach().to(p.device, copy=True)
     if isinstance(value, dict):

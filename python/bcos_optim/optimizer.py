@@ -16,6 +16,7 @@ from .options import (
     BETA,
     GROUP_KEYS,
     LR,
+    OTHER_NAMES,
     WEIGHT_DECAY,
     check_beta_is_read,
     check_lr,
@@ -42,6 +43,10 @@ from .state import (
 from .steppers import Group, Part, Stepper, dealt, part_of, without_idle
 from .steppers.engine import Engine
 from .steppers.operations import Operations, step_in_graph
+
+#: The defaults of the options that have other names too.
+NAMED_TWICE: dict[str, Any] = {"betas": BETA, "weight_decay": WEIGHT_DECAY, "decoupled": True}
+NAMED_TWICE |= {"simple": False, "stochastic_rounding": False}
 
 Dealing = list[tuple[Stepper, Part]]
 
@@ -73,12 +78,13 @@ class BCOS(Optimizer):
             given (AdamS) (default: False).
         beta_v (float, optional): smoothing of v, for those who give ``betas`` as a number: in modes
             m and g (default: that of the momentum), or b above.
-        eps, eps_root (float, optional): added to sqrt(v) and to v. If you give one of them, the other
-            is 0 (default: eps_root = 1e-12, the paper's).
+        eps, eps_root (float, optional): added to sqrt(v) and to v. If you give one of them, the
+            other is 0 (default: eps_root = 1e-12, the paper's).
         weight_decay (float): decay of the parameters (default: 0.1; torch's AdamW has 0.01).
-        decoupled (bool): whether the decay is kept out of the gradient, as in AdamW (default: True).
-        adjust_lr_fn (str, optional): ``"match_rms_adamw"`` takes lr and weight_decay for those of an
-            AdamW: a step is as long as with lr/4, the decay is that of lr. For modes ``"c"`` and
+        decoupled (bool): whether the decay is kept out of the gradient, as in AdamW
+            (default: True).
+        adjust_lr_fn (str, optional): ``"match_rms_adamw"`` takes lr and weight_decay for those of
+            an AdamW: a step is as long as with lr/4, the decay is that of lr. For modes ``"c"`` and
             ``"adam"`` (default: None, lr as it is).
         blocks (str or lists of indices): elements that share a stepsize: ``"coordinate"``,
             ``"tensor"``, ``"row"``, ``"column"``, ``"heads:N"`` or lists of row-major indices
@@ -91,26 +97,27 @@ class BCOS(Optimizer):
         coupled_start (str): whether that first gradient has the coupled decay in it,
             ``"with_decay"``, or not, ``"raw"``, the authors' (default: ``"with_decay"``).
         maximize (bool): go uphill (default: False).
-        foreach, fused (bool, optional): which implementation. Default: the native engine (``fused``)
-            for float32 and float64 on the CPU, torch's foreach operations for all others.
-            ``fused=True`` raises where the engine cannot step; both False: tensor by tensor.
+        foreach, fused (bool, optional): which implementation. Default: the native engine
+            (``fused``) for float32 and float64 on the CPU, torch's foreach operations for all
+            others. ``fused=True`` raises where the engine cannot step; both False: one tensor after
+            the other.
         capturable (bool): keep counters on the device and never wait for it (default: False).
         differentiable (bool): let autograd pass through the step (default: False).
         max_norm (float, optional): clip the norm over all gradients of a step; gradients are not
             written to (default: None, no clipping).
-        guard (str): what a NaN or infinite gradient does: ``"propagate"`` (nobody looks), ``"skip"``
-            (the step changes nothing) or ``"raise"`` (default: ``"propagate"``). Under
+        guard (str): what a NaN or infinite gradient does: ``"propagate"`` (nobody looks),
+            ``"skip"`` (the step changes nothing) or ``"raise"`` (default: ``"propagate"``). Under
             ZeroRedundancyOptimizer every rank sees its own share of the gradients alone, in
             ``max_norm`` as in ``guard``: clip and look before the step.
         state_dtype, stochastic_rounding, master_weight_bits, rounding_seed: names for states and
-            weights in fewer bits, which this version does not have; only the defaults ``"float32"``,
-            False, None and 0 are taken.
+            weights in fewer bits, which this version does not have; only the defaults
+            ``"float32"``, False, None and 0 are taken.
 
     The names ``beta``, ``beta2``, ``wd``, ``decouple_wd``, ``simple_cond`` and
     ``bf16_stochastic_round`` are understood too.
 
-    ``last_report`` says what the last step did; it is None before the first, and after steps that are
-    compiled, or captured with limits, which cannot say it without waiting.
+    ``last_report`` says what the last step did; it is None before the first, and after steps that
+    are compiled, or captured with limits, which cannot say it without waiting.
 
     Example::
 
@@ -152,45 +159,18 @@ class BCOS(Optimizer):
         rounding_seed: int = 0,
         **other_names: Any,
     ) -> None:
-        defaults: dict[str, Any] = dict(
-            lr=lr,
-            betas=BETA,
-            mode=mode,
-            simple=False,
-            eps=eps,
-            eps_root=eps_root,
-            weight_decay=WEIGHT_DECAY,
-            decoupled=True,
-            adjust_lr_fn=adjust_lr_fn,
-            blocks=blocks,
-            block_gain=block_gain,
-            start=start,
-            coupled_start=coupled_start,
-            maximize=maximize,
-            foreach=foreach,
-            fused=fused,
-            capturable=capturable,
-            differentiable=differentiable,
-            max_norm=max_norm,
-            guard=guard,
-            state_dtype=state_dtype,
-            stochastic_rounding=False,
-            master_weight_bits=master_weight_bits,
-            rounding_seed=rounding_seed,
-        )
-        # Options with several names; those that stay at their defaults count as not given.
-        given: dict[str, Any] = {} if betas is BETA else {"betas": betas}
+        options = {name: value for name, value in locals().items() if name in GROUP_KEYS}
+        # Of options with several names, those that stay at their defaults count as not given.
+        given = {k: options[k] for k, default in NAMED_TWICE.items() if options[k] is not default}
         given |= {} if beta_v is None else {"beta_v": beta_v}
-        named = dict(simple=simple, weight_decay=weight_decay, decoupled=decoupled)
-        named["stochastic_rounding"] = stochastic_rounding
-        given |= {name: value for name, value in named.items() if value is not defaults[name]}
         for name in other_names:
-            if name not in OTHER_KEYWORDS:
+            if name not in OTHER_NAMES and name != "beta":
                 raise unexpected(name)
-        defaults |= spelled(given | other_names, defaults, TypeError)
-        checked(defaults)
+        options |= NAMED_TWICE
+        options |= spelled(given | other_names, options, TypeError)
+        checked(options)
         self._set_up()
-        super().__init__(params, defaults)
+        super().__init__(params, options)
 
     def _set_up(self) -> None:
         self.last_report = None
@@ -306,6 +286,7 @@ class BCOS(Optimizer):
         fresh = [
             (part, i)
             for _, part in dealing
+            if not part.has_started()
             for i, state in enumerate(part.states)
             if state is None or "step" not in state
         ]
@@ -436,8 +417,8 @@ class BCOS(Optimizer):
         self._set_up()
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Loads a state, to the bit: types are kept. Parameters are matched by name where both sides
-        have names. A state of another method, shape or name raises and changes nothing.
+        """Loads a state, to the bit: types are kept. Parameters are matched by name where both
+        sides have names. A state of another method, shape or name raises and changes nothing.
 
         Args:
             state_dict (dict): what ``state_dict()`` returned.
@@ -473,9 +454,6 @@ class BCOS(Optimizer):
         finally:
             for hook in hooks:
                 hook.remove()
-
-
-OTHER_KEYWORDS = ("beta", "beta2", "wd", "decouple_wd", "simple_cond", "bf16_stochastic_round")
 
 
 def _summed(report: Report | None, reports: Sequence[Report]) -> Report:

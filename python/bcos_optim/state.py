@@ -32,8 +32,8 @@ Layout = tuple[torch.Size, torch.dtype]
 class Storage(Protocol):
     """How one stream of a parameter's state is stored.
 
-    ``read`` and ``write`` take lists of pieces, a list per key, and turn what is stored into working
-    numbers and back; ``bits`` are random ones for storages that round so, or None.
+    ``read`` and ``write`` take lists of pieces, a list per key, and turn what is stored into
+    working numbers and back; ``bits`` are random ones for storages that round so, or None.
     """
 
     keys: tuple[str, ...]
@@ -237,8 +237,8 @@ def narrowed(tensor: Tensor, piece: Piece) -> Tensor:
 
 
 def pieces_of(tensor: Tensor, most: int, dims: Sequence[int]) -> Iterator[Piece]:
-    """Pieces of at most so many elements, cut along these dimensions; the dimension with the largest
-    stride is cut first, so that pieces of dense tensors are dense."""
+    """Pieces of at most so many elements, cut along these dimensions; the dimension with the
+    largest stride is cut first, so that pieces of dense tensors are dense."""
     dims = [dim for dim in dims if tensor.shape[dim] > 1]
     if tensor.numel() <= most or not dims:
         yield ()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest

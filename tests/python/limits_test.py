@@ -92,19 +92,6 @@ def test_torchs_operations_report_what_they_did() -> None:
     assert report.decay_above_one
 
 
-def test_mixed_steps_divide_by_the_scale_itself() -> None:
-    """1/(1/49) is not 49."""
-    both = [nn.Parameter(torch.ones(3).double()), nn.Parameter(torch.ones(3, dtype=torch.float16))]
-    (alone,) = [nn.Parameter(torch.ones(3).double())]
-    for params in (both, [alone]):
-        optimizer = BCOS(params, lr=0.1)
-        optimizer.grad_scale = torch.tensor(49.0)
-        for p in params:
-            p.grad = torch.full_like(p, 0.3)
-        optimizer.step()
-    assert torch.equal(both[0], alone)
-
-
 class Waiting(TorchDispatchMode):
     """Fails where a number is asked of a tensor, which waits for a device."""
 

@@ -15,7 +15,7 @@ from bcos_optim import BCOS
 from conftest import Make, run
 
 DATA = Path(__file__).parent / "data"
-#: Written by version 0.1 before its state had a layout of its own; each with the step that followed.
+#: As the first version 0.1 wrote them, each with the step that followed.
 CHECKPOINTS = torch.load(DATA / "checkpoints-0.1.pt", weights_only=True)
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Protocol
 
-import torch
 from torch import Tensor
 
 from ..limits import Limits, Report, are_zero
@@ -15,8 +14,6 @@ from ..numbers import Method
 from ..state import PLAIN, check_gradient, is_dtensor, local, local_gradient
 
 _gradient_of = attrgetter("grad")
-_dtype_of = attrgetter("dtype")
-_is_on_cpu = attrgetter("is_cpu")
 
 
 @dataclass
@@ -46,13 +43,20 @@ class Part:
     xs: list[Tensor] = field(default_factory=list)  #: the memory of the parameters that lies here
     grads: list[Tensor | None] = field(default_factory=list)  #: that of their gradients
     states: list[dict[str, Any]] = field(default_factory=list)
+    # What one look at all of them has shown.
     plain: bool = False  #: all gradients are there and lie as their parameters do
+    dense: bool = False  #: and all that is row-major
+    sizes: list[int] = field(default_factory=list)
 
     def chosen(self, which: Sequence[bool]) -> Part:
         def of(items: list[Any]) -> list[Any]:
             return [item for item, taken in zip(items, which, strict=True) if taken]
 
         return Part(self.group, *map(of, (self.params, self.xs, self.grads, self.states)))
+
+    def has_started(self) -> bool:
+        """Whether all its parameters have a state."""
+        return all([has is not None and "step" in has for has in self.states])
 
     def pairs(self) -> list[tuple[Tensor, Tensor]]:
         """The parameters that have a gradient, with it."""
@@ -78,10 +82,9 @@ def part_of(group: Group, state: dict[Tensor, dict[str, Any]]) -> Part:
     grads: list[Any] = list(map(_gradient_of, params))
     states: list[Any] = list(map(state.get, params))
     part = Part(group, params, params, grads, states)
-    if set(map(type, params)) <= PLAIN and set(map(type, grads)) <= PLAIN:
-        part.plain = _lies_alike(part)
-        if part.plain:
-            return part
+    if set(map(type, params)) <= PLAIN and set(map(type, grads)) <= PLAIN and _lies_alike(part):
+        part.plain = True
+        return part
     active = [
         gradient is not None or (has is not None and "step" in has)
         for gradient, has in zip(grads, states, strict=True)
@@ -96,29 +99,26 @@ def part_of(group: Group, state: dict[Tensor, dict[str, Any]]) -> Part:
 
 
 def _lies_alike(part: Part) -> bool:
-    """Whether gradients have the type and the layout of their parameters, seen in a look per
+    """Whether gradients have the type and the layout of their parameters, seen in one look per
     question; those of a part that is not alike are asked one by one."""
     xs, grads = part.xs, part.grads
+    types = {x.dtype for x in xs}
+    if len(types) != 1 or {g.dtype for g in grads} != types or xs[0].is_complex():
+        return False
+    if len({x.is_cpu for x in xs}) != 1 or set(map(Tensor.get_device, grads)) != {
+        xs[0].get_device()
+    }:
+        return False
+    part.sizes = list(map(Tensor.numel, xs))
+    if list(map(Tensor.numel, grads)) != part.sizes:
+        return False
+    if any(map(Tensor.is_neg, xs)) or any(map(Tensor.is_neg, grads)):
+        return False
     try:
-        return (
-            _uniform(_dtype_of, xs, grads)
-            and _uniform(_is_on_cpu, xs, grads)
-            and list(map(Tensor.numel, xs)) == list(map(Tensor.numel, grads))
-            and not any(map(Tensor.is_neg, grads))
-            and not any(map(Tensor.is_neg, xs))
-            and not xs[0].is_complex()
-            and (
-                (all(map(Tensor.is_contiguous, grads)) and all(map(Tensor.is_contiguous, xs)))
-                or list(map(Tensor.stride, xs)) == list(map(Tensor.stride, grads))
-            )
-        )
+        part.dense = all(map(Tensor.is_contiguous, xs)) and all(map(Tensor.is_contiguous, grads))
+        return part.dense or list(map(Tensor.stride, xs)) == list(map(Tensor.stride, grads))
     except RuntimeError:  # sparse gradients have no strides
         return False
-
-
-def _uniform(question: Callable[[Tensor], Any], xs: list[Tensor], grads: list[Any]) -> bool:
-    answers = set(map(question, xs))
-    return len(answers) == 1 and set(map(question, grads)) == answers
 
 
 def dealt(part: Part, fused: Stepper, torch_operations: Stepper) -> list[tuple[Stepper, Part]]:
@@ -157,8 +157,9 @@ def without_idle(
     zero is decided for the whole parameter, so that the counters of all ranks agree."""
     result = []
     for stepper, part in dealing:
-        sharded = any(map(is_dtensor, part.params))
-        if not part.group.alpha_is_zero or (stepper is fused and not sharded):
+        if not part.group.alpha_is_zero or (
+            stepper is fused and not any(map(is_dtensor, part.params))
+        ):
             result.append((stepper, part))  # the engine leaves out what is idle itself
             continue
         fresh = [

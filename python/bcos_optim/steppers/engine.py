@@ -32,7 +32,7 @@ from torch import Tensor
 from ..limits import Limits, Report
 from ..options import warn
 from ..state import PLAIN, check_state, local, storages_of
-from . import Group, Part
+from . import Part
 
 DTYPES = {torch.float32: 0, torch.float64: 1}
 GUARDS = {"propagate": 0, "skip": 1, "raise": 2}
@@ -239,7 +239,7 @@ class Plan:
             self.methods[k] = method
             self._alphas[k] = float(part.group.alpha)
         if plain:
-            addresses = array("q", map(Tensor.data_ptr, grads))
+            addresses = array("q", list(map(Tensor.data_ptr, grads)))
         else:
             addresses = array("q", [0 if g is None else g.data_ptr() for g in grads])
         self._gradients[DATA::GRADIENT_WORDS] = addresses
@@ -367,14 +367,14 @@ class Engine:
 
 
 def _place_of(part: Part) -> list[Any] | None:
-    """What a plan is made for: the structure of the method, and of each parameter type, size, layout
-    and all addresses. None if a state is of another method."""
+    """What a plan is made for: the structure of the method, and of each parameter type, size,
+    layout and all addresses. None if a state is of another method."""
     method, xs = part.group.method, part.xs
     types = {xs[0].dtype} if part.plain else {x.dtype for x in xs}
     types = types if len(types) == 1 else [x.dtype for x in xs]
-    dense = all(map(Tensor.is_contiguous, xs))
-    place: list[Any] = [method.structure, types, dense]
-    place += [list(map(Tensor.data_ptr, xs)), list(map(Tensor.numel, xs))]
+    dense = part.dense or all(map(Tensor.is_contiguous, xs))
+    sizes = part.sizes if part.plain else list(map(Tensor.numel, xs))
+    place: list[Any] = [method.structure, types, dense, sizes, list(map(Tensor.data_ptr, xs))]
     if not dense or method.blocks != "coordinate":
         place += [[(x.shape, x.stride()) for x in xs]]
     for key in storages_of(method):

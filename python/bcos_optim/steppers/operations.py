@@ -1,8 +1,8 @@
 """The steps that torch's own operations take, on every device and under torch.compile.
 
 The formula is written once, for a tensor and for lists of them. Everything is computed on numbers
-divided by the largest of their block, so that squares neither overflow nor vanish: d/sqrt(v) is free
-of scale.
+divided by the largest of their block, so that squares neither overflow nor vanish: d/sqrt(v) is
+free of scale.
 """
 
 from __future__ import annotations
@@ -251,7 +251,8 @@ class Update:
 
     @staticmethod
     def _places(entries: Sequence[Entry], name: str) -> list[list[Tensor]]:
-        return [list(column) for column in zip(*(entry.places[name] for entry in entries))]
+        columns = zip(*(entry.places[name] for entry in entries), strict=True)
+        return [list(column) for column in columns]
 
     def _numbers(self, entries: Sequence[Entry], dtype: torch.dtype, many: bool) -> StepNumbers:
         alpha, t = self.alpha, entries[0].t
