@@ -201,10 +201,11 @@ def test_gradients_in_a_larger_memory_are_found(dtype: torch.dtype) -> None:
 
 def test_what_moves_is_found_in_its_new_place() -> None:
     def end(move: Callable[[nn.Parameter, torch.Tensor], None]) -> torch.Tensor:
-        p = nn.Parameter(torch.ones(4))
-        optimizer = BCOS([p], lr=0.5)
+        first, p = nn.Parameter(torch.ones(4)), nn.Parameter(torch.ones(4))
+        optimizer = BCOS([first, p], lr=0.5)
         for t in range(3):
             p.grad = torch.arange(4.0) - t
+            first.grad = torch.ones(4)
             optimizer.step()
             move(p, optimizer.state[p]["m"])
         return p.detach().clone()
@@ -219,6 +220,21 @@ def test_what_moves_is_found_in_its_new_place() -> None:
         lambda p, m: setattr(p, "data", torch.stack([p.data, p.data], dim=1)[:, 0]),
     ):
         assert torch.equal(end(move), expected)
+
+
+def test_a_counter_that_somebody_replaces_counts_from_there() -> None:
+    def end(**options: Any) -> torch.Tensor:
+        p, q = nn.Parameter(torch.ones(3)), nn.Parameter(torch.ones(3))
+        optimizer = BCOS([p, q], lr=0.1, mode="m", **options)
+        for t in range(4):
+            p.grad = q.grad = torch.tensor([1.0, -2.0, 0.5 * t])
+            optimizer.step()
+            if t == 1:
+                optimizer.state[q]["step"] = torch.zeros((), dtype=torch.int64)
+        assert [int(optimizer.state[one]["step"]) for one in (p, q)] == [4, 2]
+        return q.detach()
+
+    torch.testing.assert_close(end(), end(fused=False))
 
 
 def test_gradients_are_let_go() -> None:
