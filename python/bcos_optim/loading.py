@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from .options import GROUP_KEYS, checked, method_of
-from .state import is_fake, storages_of
+from .state import PLAIN, is_fake, storages_of
 
 #: More than anybody takes; beyond, counters would overflow.
 MOST_STEPS = 2**62
@@ -164,11 +164,13 @@ def _checked_state(
     return state
 
 
-def adopt(value: Any, p: Tensor, mine: Any = None) -> Any:
-    """A loaded value in memory of our own, on the device of its parameter, all types kept.
-    ``mine``: what the optimizer holds in its place; loaded from itself, it stays."""
+def adopt(value: Any, p: Tensor) -> Any:
+    """A loaded value in memory of our own, on the device of its parameter, lying as it does; all
+    types are kept."""
     if isinstance(value, Tensor):
-        return value if value is mine else value.detach().to(p.device, copy=True)
+        if type(value) in PLAIN and type(p) in PLAIN and value.shape == p.shape:
+            return torch.empty_like(p, dtype=value.dtype, requires_grad=False).copy_(value)
+        return value.detach().to(p.device, copy=True)
     if isinstance(value, dict):
         return {key: adopt(item, p) for key, item in value.items()}
     if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):

@@ -16,6 +16,7 @@ from .options import (
     BETA,
     GROUP_KEYS,
     LR,
+    ONLY,
     OTHER_NAMES,
     WEIGHT_DECAY,
     check_beta_is_read,
@@ -294,11 +295,9 @@ class BCOS(Optimizer):
             self._check_fresh(part, i)
         for part, i in fresh:
             p, group = part.params[i], part.group
-            on_device = group.options["capturable"] or (
-                bool(group.options["fused"]) and not p.is_cpu
-            )
             part.states[i] = self.state[p]
-            make_state(self.state[p], p, group.method, count_on_device=on_device)
+            capturable = group.options["capturable"]
+            make_state(self.state[p], p, group.method, count_on_device=capturable)
         return without_idle(dealing, self._engine, self._operations)
 
     def _check_fresh(self, part: Part, i: int) -> None:
@@ -410,6 +409,7 @@ class BCOS(Optimizer):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
+        self.defaults = {"adjust_lr_fn": None, **ONLY, **self.defaults}  # pickles may be older
         for group in self.param_groups:
             for name, value in self.defaults.items():
                 group.setdefault(name, value)
@@ -430,7 +430,7 @@ class BCOS(Optimizer):
                 "loaded state dict is not one of an optimizer: expected 'state' and "
                 f"'param_groups', received {keys or type(state_dict).__name__}"
             )
-        before = dict(self.state)
+        own = {(id(p), id(value)) for p, state in self.state.items() for value in state.values()}
 
         def accept(_: Optimizer, given: dict[str, Any]) -> dict[str, Any]:
             return checked_state_dict(self, given)
@@ -438,9 +438,11 @@ class BCOS(Optimizer):
         def unpack(_: Optimizer) -> None:
             for p, state in self.state.items():
                 if isinstance(state, Opaque):
-                    mine = before.get(p, {})
+                    # What was loaded from itself stays: checkpoint frameworks write into it first.
                     self.state[p] = {
-                        key: value if key == "step" else adopt(value, p, mine.get(key))
+                        key: value
+                        if key == "step" or (id(p), id(value)) in own
+                        else adopt(value, p)
                         for key, value in state.state.items()
                     }
 

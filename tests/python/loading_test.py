@@ -185,6 +185,31 @@ def test_convert_keeps_what_others_put_into_groups(make_params: Make) -> None:
     assert "amsgrad" not in bcos.param_groups[0]
 
 
+def test_pickles_of_earlier_versions_open(make_params: Make) -> None:
+    """They lack the options that came later."""
+    optimizer = BCOS(make_params())
+    run(optimizer, 1)
+    state = optimizer.__getstate__()
+    for options in (state["defaults"], *state["param_groups"]):
+        for name in ("adjust_lr_fn", "state_dtype", "rounding_seed", "master_weight_bits"):
+            options.pop(name)
+    again = BCOS.__new__(BCOS)
+    again.__setstate__(state)
+    run(again, 1, 1)
+    assert again.param_groups[0]["state_dtype"] == "float32"
+
+
+def test_a_loaded_state_lies_as_its_parameter_does() -> None:
+    p = nn.Parameter(torch.randn(4, 3, 2, 2).to(memory_format=torch.channels_last))
+    optimizer = BCOS([p])
+    run(optimizer, 1)
+    saved = copy.deepcopy(optimizer.state_dict())
+    saved["state"][0]["m"] = saved["state"][0]["m"].contiguous()
+    optimizer.load_state_dict(saved)
+    assert optimizer.state[p]["m"].stride() == p.stride()
+    assert torch.equal(optimizer.state[p]["m"], saved["state"][0]["m"])
+
+
 def test_a_state_that_is_loaded_from_itself_stays_where_it_is() -> None:
     """Distributed checkpoints copy into it before they load it."""
     p = nn.Parameter(torch.ones(3))
