@@ -154,7 +154,7 @@ class _Mirror:
                     raise ValueError(f"parameter {name}: files hold dense real tensors only")
                 state = self.optimizer.state.get(p, {})
                 if "step" in state:
-                    check_state(state, p, methods[k], name)
+                    check_state(state, p, methods[k], lambda _, name=name: name)
                 layouts = Layouts()
                 place = torch.empty(p.shape, dtype=WORKING[p.dtype], device="cpu")
                 view = (ctypes.c_int64 * 5)(*layouts.tensor(place))

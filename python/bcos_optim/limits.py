@@ -113,17 +113,22 @@ def whole_norm(pairs: Sequence[tuple[Tensor, Tensor]]) -> float:
 def _square_sums(pairs: Sequence[tuple[Tensor, Tensor]], unit: float = 1.0) -> list[Tensor]:
     """Sums of squares in this unit that make up the whole: one per device, and one per mesh, for
     which all its ranks meet once."""
-    sums: dict[Any, Tensor] = {}
+    sums: dict[Any, tuple[Tensor, Tensor]] = {}
     lists: dict[Any, tuple[Tensor, list[Tensor]]] = {}
     for p, gradient in pairs:
-        key: Any = gradient.device
-        if is_dtensor(p):
-            key = (p.device_mesh, tuple(one.is_shard() for one in p.placements))
+        key = (p.device_mesh, p.placements) if is_dtensor(p) else gradient.device
         lists.setdefault(key, (p, []))[1].append(gradient)
-    for key, (p, gradients) in lists.items():
+    for p, gradients in lists.values():
         total = _sum_of_squares(gradients, unit)
-        sums[key] = _summed_over_shards(total, p) if is_dtensor(p) else total
-    return list(sums.values())
+        key = (p.device_mesh, _shards(p)) if is_dtensor(p) else gradients[0].device
+        known = sums.get(key)
+        sums[key] = (p, total if known is None else known[1] + total)
+    return [_summed_over_shards(s, p) if is_dtensor(p) else s for p, s in sums.values()]
+
+
+def _shards(p: Tensor) -> tuple[bool, ...]:
+    """Along which dimensions of its mesh a parameter is cut."""
+    return tuple(one.is_shard() for one in p.placements)
 
 
 def _sum_of_squares(gradients: Sequence[Tensor], unit: float) -> Tensor:
@@ -132,9 +137,11 @@ def _sum_of_squares(gradients: Sequence[Tensor], unit: float) -> Tensor:
     total = torch.zeros((), dtype=wide, device=device)
     bucket: list[Tensor] = []
     room = PIECE
+    whole = torch.compiler.is_compiling()
     for gradient in gradients:
-        whole = torch.compiler.is_compiling()
-        for piece in [()] if whole else pieces_of(gradient, PIECE, range(gradient.dim())):
+        small = whole or gradient.numel() <= PIECE
+        pieces = [()] if small else pieces_of(gradient, PIECE, range(gradient.dim()))
+        for piece in pieces:
             part = narrowed(gradient, piece)
             if part.numel() > room or (bucket and bucket[0].dtype != part.dtype):
                 total = total + _square(bucket, wide, unit)
@@ -167,7 +174,7 @@ def are_zero(pairs: Sequence[tuple[Tensor, Tensor]]) -> list[bool]:
     meshes: dict[Any, list[int]] = {}
     for i, (p, _) in enumerate(pairs):
         if is_dtensor(p):
-            key = (p.device_mesh, tuple(one.is_shard() for one in p.placements))
+            key = (p.device_mesh, _shards(p))
             meshes.setdefault(key, []).append(i)
     for places in meshes.values():
         mine = torch.stack([counts[i] for i in places])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -211,8 +212,8 @@ class BCOS(Optimizer):
         try:
             Limits.of(self.param_groups, None, None)
             method = method_of(param_group)
-            for name, p in zip(self._names(param_group), param_group["params"], strict=True):
-                check_parameter(p, method, name)
+            for p in param_group["params"]:
+                check_parameter(p, method, partial(self._name_of, param_group))
         except Exception:
             self.param_groups.pop()
             raise
@@ -303,7 +304,7 @@ class BCOS(Optimizer):
     def _check_fresh(self, part: Part, i: int) -> None:
         """Wrappers put parameters into groups without telling."""
         group, p = part.group, part.params[i]
-        check_parameter(p, group.method, group.name_of(p))
+        check_parameter(p, group.method, group.name_of)
         params = group.options["params"]
         places = [k for k, other in enumerate(params) if other is p]
         if len(places) > 1:
@@ -335,7 +336,7 @@ class BCOS(Optimizer):
         full = {**seen[1], "lr": options["lr"], "params": options["params"]}
         factor = lr_factor(full)
         alpha = options["lr"] if factor == 1 else options["lr"] * factor
-        return Group(full, seen[2], alpha, lambda p: self._name_of(options, p))
+        return Group(full, seen[2], alpha, partial(self._name_of, options))
 
     def _name_of(self, group: dict[str, Any], p: Tensor) -> str:
         place = next(i for i, other in enumerate(group["params"]) if other is p)
@@ -389,16 +390,16 @@ class BCOS(Optimizer):
         """Lists what takes part in a step. torch.compile knows this name: it calls it when it
         compiles, and takes the tensors as inputs of the graph."""
         method = method_of(group)
-        names = self._names(group)
-        for i, p in enumerate(group["params"]):
+        name_of = partial(self._name_of, group)
+        for p in group["params"]:
             if p.grad is None:
                 continue
-            check_gradient(p, names[i])
+            check_gradient(p, name_of)
             state = self.state[p]
             if "step" not in state:
-                check_parameter(p, method, names[i])
+                check_parameter(p, method, name_of)
                 make_state(state, p, method, count_on_device=group["capturable"])
-            check_state(state, p, method, names[i])
+            check_state(state, p, method, name_of)
             params.append(p)
             grads.append(p.grad)
             steps.append(state["step"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 import torch
@@ -27,6 +27,8 @@ WORKING |= {t: t for t in (torch.float32, torch.float64, torch.complex64, torch.
 #: Where a piece of a tensor is: (dimension, start, length) again and again.
 Piece = tuple[tuple[int, int, int], ...]
 Layout = tuple[torch.Size, torch.dtype]
+#: What messages call a parameter; asked only if there is one.
+NameOf = Callable[[Tensor], str]
 
 
 class Storage(Protocol):
@@ -124,43 +126,46 @@ def make_state(state: dict[str, Any], p: Tensor, method: Method, *, count_on_dev
     state["step"] = torch.zeros((), dtype=torch.int64, device=device)
 
 
-def check_state(state: dict[str, Any], p: Tensor, method: Method, name: str) -> None:
+def check_state(state: dict[str, Any], p: Tensor, method: Method, name_of: NameOf) -> None:
     """Raises if a state is not the one of this parameter under this method."""
     expected: dict[str, Layout] = {}
     for storage in storages_of(method).values():
         expected |= storage.layout(p)
     if {"m", "v"} & state.keys() != expected.keys():
         raise ValueError(
-            f"Invalid mode: the state of parameter {name} is of another one; make a new optimizer"
+            f"Invalid mode: the state of parameter {name_of(p)} is of another one; make a new "
+            "optimizer"
         )
     for key, (shape, dtype) in expected.items():
         if state[key].dtype != dtype:
             raise ValueError(
-                f"Invalid parameter {name}: it is {p.dtype} now but its state is "
+                f"Invalid parameter {name_of(p)}: it is {p.dtype} now but its state is "
                 f"{state[key].dtype}; make a new optimizer after changing the model's type"
             )
         if state[key].shape != shape:
             raise ValueError(
-                f"Invalid parameter {name}: its shape is {tuple(p.shape)} now but its state "
+                f"Invalid parameter {name_of(p)}: its shape is {tuple(p.shape)} now but its state "
                 f"{key!r} is of shape {tuple(state[key].shape)}; make a new optimizer after "
                 "changing the model"
             )
 
 
-def check_parameter(p: Tensor, method: Method, name: str) -> None:
+def check_parameter(p: Tensor, method: Method, name_of: NameOf) -> None:
     """Raises if a parameter cannot be stepped by a method."""
     if p.dtype not in WORKING:
         known = ", ".join(str(dtype).removeprefix("torch.") for dtype in WORKING)
-        raise ValueError(f"Invalid parameter {name}: expected one of {known}, received {p.dtype}")
+        raise ValueError(
+            f"Invalid parameter {name_of(p)}: expected one of {known}, received {p.dtype}"
+        )
     if method.blocks != "coordinate":
-        check_uncut(p, method.blocks, name)
+        check_uncut(p, method.blocks, name_of)
         try:
             check_blocks(method.blocks, local(p).shape)
         except ValueError as error:
-            raise ValueError(f"{error} (parameter {name})") from None
+            raise ValueError(f"{error} (parameter {name_of(p)})") from None
 
 
-def check_uncut(p: Tensor, blocks: Any, name: str) -> None:
+def check_uncut(p: Tensor, blocks: Any, name_of: NameOf) -> None:
     """Raises if a shard of the parameter would cut a block."""
     if not is_dtensor(p):
         return
@@ -168,19 +173,19 @@ def check_uncut(p: Tensor, blocks: Any, name: str) -> None:
     partial = any(one.is_partial() for one in p.placements)
     if partial or not dims <= set(cut_dims(blocks, p.dim())):
         raise ValueError(
-            f"Invalid blocks: {blocks!r} of parameter {name} would be cut by its placement "
+            f"Invalid blocks: {blocks!r} of parameter {name_of(p)} would be cut by its placement "
             f"{tuple(p.placements)}; use blocks='coordinate' or shard another dimension"
         )
 
 
-def check_gradient(p: Tensor, name: str) -> None:
+def check_gradient(p: Tensor, name_of: NameOf) -> None:
     """Raises if the gradient of a parameter cannot be its gradient."""
     gradient = p.grad
     if gradient is None:
         return
     if gradient.layout != torch.strided:
         raise RuntimeError(
-            f"BCOS does not support sparse gradients (parameter {name}): make the layer with "
+            f"BCOS does not support sparse gradients (parameter {name_of(p)}): make the layer with "
             "sparse=False"
         )
     # Since torch 2.13 a parameter may ask for gradients of another type, or of any.
@@ -188,18 +193,19 @@ def check_gradient(p: Tensor, name: str) -> None:
     alike = gradient.is_complex() == p.is_complex()
     if gradient.dtype != (dtype or gradient.dtype) or not alike or gradient.device != p.device:
         raise ValueError(
-            f"Invalid gradient of parameter {name}: expected {p.dtype} on {p.device}, "
+            f"Invalid gradient of parameter {name_of(p)}: expected {p.dtype} on {p.device}, "
             f"received {gradient.dtype} on {gradient.device}"
         )
     if gradient.shape != p.shape:
         raise ValueError(
-            f"Invalid gradient of parameter {name}: expected shape {tuple(p.shape)}, received "
-            f"{tuple(gradient.shape)}"
+            f"Invalid gradient of parameter {name_of(p)}: expected shape {tuple(p.shape)}, "
+            f"received {tuple(gradient.shape)}"
         )
     if is_dtensor(gradient) != is_dtensor(p):
         kinds = [("DTensor" if is_dtensor(t) else "plain tensor") for t in (p, gradient)]
         raise ValueError(
-            f"Invalid gradient of parameter {name}: expected a {kinds[0]}, received a {kinds[1]}"
+            f"Invalid gradient of parameter {name_of(p)}: expected a {kinds[0]}, received a "
+            f"{kinds[1]}"
         )
 
 

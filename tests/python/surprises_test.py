@@ -505,8 +505,13 @@ def test_a_state_of_more_bits_is_refused() -> None:
     assert theirs.state[wide]["m"].dtype == torch.float64
 
 
-def test_a_parameter_that_is_read_with_the_other_sign_goes_downhill() -> None:
-    p = torch.imag(torch.zeros(3, dtype=torch.complex64).conj()).detach().requires_grad_()
+@pytest.mark.parametrize(
+    "tensor",
+    [torch.imag(torch.zeros(3, dtype=torch.complex64).conj()), torch._neg_view(torch.zeros(3))],
+    ids=["strided", "dense"],
+)
+def test_a_parameter_that_is_read_with_the_other_sign_goes_downhill(tensor: torch.Tensor) -> None:
+    p = tensor.detach().requires_grad_()
     assert p.is_neg()
     optimizer = BCOS([p], weight_decay=0.0)
     p.grad = torch.ones(3)

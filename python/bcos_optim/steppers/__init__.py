@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Protocol
@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ..limits import Limits, Report, are_zero
 from ..numbers import Method
-from ..state import PLAIN, check_gradient, is_dtensor, local, local_gradient
+from ..state import PLAIN, DTensor, NameOf, check_gradient, is_dtensor, local, local_gradient
 
 _gradient_of = attrgetter("grad")
 
@@ -23,7 +23,7 @@ class Group:
     options: dict[str, Any]  #: in full
     method: Method
     alpha: Any  #: the learning rate of the method: a number, or a tensor
-    name_of: Callable[[Tensor], str]
+    name_of: NameOf
 
     @property
     def alpha_is_zero(self) -> bool:
@@ -46,6 +46,7 @@ class Part:
     # What one look at all of them has shown.
     plain: bool = False  #: all gradients are there and lie as their parameters do
     dense: bool = False  #: and all that is row-major
+    sharded: bool = False  #: parameters and states are DTensors, all of them
     sizes: list[int] = field(default_factory=list)
 
     def chosen(self, which: Sequence[bool]) -> Part:
@@ -82,7 +83,7 @@ def part_of(group: Group, state: dict[Tensor, dict[str, Any]]) -> Part:
     grads: list[Any] = list(map(_gradient_of, params))
     states: list[Any] = list(map(state.get, params))
     part = Part(group, params, params, grads, states)
-    if set(map(type, params)) <= PLAIN and set(map(type, grads)) <= PLAIN and _lies_alike(part):
+    if _makes_shards_local(part) and set(map(type, part.grads)) <= PLAIN and _lies_alike(part):
         part.plain = True
         return part
     active = [
@@ -91,11 +92,27 @@ def part_of(group: Group, state: dict[Tensor, dict[str, Any]]) -> Part:
     ]
     if not all(active):
         part = part.chosen(active)
+    part.sharded = False
     for p in part.params:
-        check_gradient(p, group.name_of(p))
+        check_gradient(p, group.name_of)
     part.xs = list(map(local, part.params))
     part.grads = [None if p.grad is None else local_gradient(p, p.grad) for p in part.params]
     return part
+
+
+def _makes_shards_local(part: Part) -> bool:
+    """Whether the tensors of the part are now nothing but their memory."""
+    kinds = set(map(type, part.xs))
+    if kinds <= PLAIN:
+        return True
+    if kinds != {DTensor} or set(map(type, part.grads)) != kinds:
+        return False
+    if any(g.placements != p.placements for p, g in zip(part.params, part.grads, strict=True)):
+        return False
+    part.xs = [p.to_local() for p in part.params]
+    part.grads = [g.to_local() for g in part.grads]
+    part.sharded = True
+    return True
 
 
 def _lies_alike(part: Part) -> bool:

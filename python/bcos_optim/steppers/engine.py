@@ -338,7 +338,7 @@ class Engine:
             return plan
         for part in parts:
             for p, state in zip(part.params, part.states, strict=True):
-                check_state(state, p, part.group.method, part.group.name_of(p))
+                check_state(state, p, part.group.method, part.group.name_of)
         if self._plans.pop(key, None) is not None:
             self._planned -= key[0]
         while self._plans and self._planned + key[0] > MOST_PLANNED:
@@ -382,7 +382,10 @@ def _place_of(part: Part) -> list[Any] | None:
             column = [state[key] for state in part.states]
         except KeyError:
             return None
-        column = column if part.plain else list(map(local, column))
+        if part.sharded:
+            column = [tensor.to_local() for tensor in column]
+        elif not part.plain:
+            column = list(map(local, column))
         place.append(list(map(Tensor.data_ptr, column)))
     return place
 

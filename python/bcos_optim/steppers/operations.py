@@ -348,7 +348,7 @@ class Operations:
     def _step(self, part: Part, limits: Limits) -> None:
         options, method = part.group.options, part.group.method
         for p, state in zip(part.params, part.states, strict=True):
-            check_state(state, p, method, part.group.name_of(p))
+            check_state(state, p, method, part.group.name_of)
         update = Update(
             method=method,
             alpha=part.group.alpha,
