@@ -267,8 +267,8 @@ class BCOS(Optimizer):
                 return
         lists = self._together(dealing)
         alone = len(lists) == 1 and lists[0][0] is self._engine
-        looks = captured or not alone or limits.looks
-        pairs = [pair for _, part in dealing for pair in part.pairs()] if looks else []
+        asked = captured or not alone or limits.looks
+        pairs = [pair for _, part in dealing for pair in part.pairs()] if asked else []
         if captured:
             limits.settle_on_device(pairs)
         elif not alone or (limits.looks and any(is_dtensor(p) for p, _ in pairs)):
@@ -285,37 +285,32 @@ class BCOS(Optimizer):
             group = self._settled(k, options)
             part = part_of(group, self.state)
             dealing += dealt(part, self._engine, self._operations)
-        fresh = [
-            (part, i)
-            for _, part in dealing
-            if not part.has_started()
-            for i, state in enumerate(part.states)
-            if state is None or "step" not in state
-        ]
-        for part, i in fresh:
-            self._check_fresh(part, i)
-        for part, i in fresh:
-            p, group = part.params[i], part.group
-            part.states[i] = self.state[p]
-            capturable = group.options["capturable"]
-            make_state(self.state[p], p, group.method, count_on_device=capturable)
+        fresh = [part for _, part in dealing if not part.has_started()]
+        for part in fresh:
+            # Wrappers put parameters into groups without telling.
+            self._check_listed_once(part.group.options["params"])
+            for p, state in zip(part.params, part.states, strict=True):
+                if state is None or "step" not in state:
+                    check_parameter(p, part.group.method, part.group.name_of)
+        for part in fresh:
+            capturable = part.group.options["capturable"]
+            part.states = [self.state.setdefault(p, {}) for p in part.params]
+            for p, state in zip(part.params, part.states, strict=True):
+                if "step" not in state:
+                    make_state(state, p, part.group.method, count_on_device=capturable)
         return without_idle(dealing, self._engine, self._operations)
 
-    def _check_fresh(self, part: Part, i: int) -> None:
-        """Wrappers put parameters into groups without telling."""
-        group, p = part.group, part.params[i]
-        check_parameter(p, group.method, group.name_of)
-        params = group.options["params"]
-        places = [k for k, other in enumerate(params) if other is p]
-        if len(places) > 1:
-            names = self._names(self._group_with(params))
-            raise ValueError(
-                f"Invalid parameter {names[places[1]]}: it is in its group already, as "
-                f"{names[places[0]]}; list it once"
-            )
-
-    def _group_with(self, params: Any) -> dict[str, Any]:
-        return next(group for group in self.param_groups if group["params"] is params)
+    def _check_listed_once(self, params: Sequence[Tensor]) -> None:
+        """torch itself lets a group have a parameter twice."""
+        first: dict[int, int] = {}
+        for i, p in enumerate(params):
+            if first.setdefault(id(p), i) != i:
+                group = next(group for group in self.param_groups if group["params"] is params)
+                names = self._names(group)
+                raise ValueError(
+                    f"Invalid parameter {names[i]}: it is in its group already, as "
+                    f"{names[first[id(p)]]}; list it once"
+                )
 
     def _settled(self, k: int, options: dict[str, Any]) -> Group:
         """A group's options, looked at; again only if they have changed."""
