@@ -178,7 +178,7 @@ def overhead(layout: str, threads: int, pairs: int, shapes: Shapes) -> Row:
     optimizer.step()
     (plan,) = optimizer._engine._plans.values()
     gradients, steps = plan._gradients.buffer_info()[0], plan.counters.data_ptr()
-    report = engine._Report(struct_size=ctypes.sizeof(engine._Report))
+    report = engine.LibraryReport(struct_size=ctypes.sizeof(engine.LibraryReport))
     update = plan._lib.bcos_plan_update
 
     def bare() -> None:

@@ -11,8 +11,8 @@ family, ``reference(...)`` the authors' own.
 
 from .files import convert, load, load_momentum, param_groups, save
 from .limits import Report
+from .native import set_threads, target, threads, version, version_of_package
 from .optimizer import BCOS, optimizer, reference
-from .steppers.engine import set_threads, target, threads, version, version_of_package
 
 for _public in (
     BCOS,

@@ -14,11 +14,11 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from .loading import bare_names
+from .native import Layouts, check, library
 from .numbers import Method
 from .optimizer import BCOS
 from .options import GROUP_KEYS, MATCH_RMS_ADAMW, checked, method_of, spelled
 from .state import WORKING, check_state, is_dtensor, make_state
-from .steppers.engine import Layouts, check, library
 
 #: Where wrappers keep the optimizer that they wrap.
 WRAPPED = ("optimizer", "base_optimizer", "_base_optimizer", "base")

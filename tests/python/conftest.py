@@ -79,7 +79,7 @@ def calls_of_the_engine() -> Iterator[Calls]:
 
         @staticmethod
         def bcos_plan_create(*arguments: Any) -> int:
-            options = ctypes.cast(arguments[4], ctypes.POINTER(engine._Options)).contents
+            options = ctypes.cast(arguments[4], ctypes.POINTER(engine.Options)).contents
             calls.created.append(options.threads)
             return lib.bcos_plan_create(*arguments)
 
