@@ -27,7 +27,7 @@ install_wheel() {
 # none in it, which the closing line tells.
 run_pytest() {
   rm -f "$LOGS/test-python.xml"
-  (cd "$WHEEL_ENV" && env -u PYTHONPATH -u BCOS_LIBRARY -u BCOS_PUBLIC_API bin/python -m pytest -q \
+  (cd "$WHEEL_ENV" && env -u PYTHONPATH -u BCOS_LIBRARY bin/python -m pytest -q \
     -p no:cacheprovider --junitxml "$LOGS/test-python.xml" --rootdir "$OLDPWD/tests/python" \
     "${PYTEST_ARGS[@]}" "$OLDPWD/tests/python") || (($? == 5 && ${#PYTEST_ARGS[@]} > 0))
 }

@@ -1,18 +1,18 @@
-"""BCOS for PyTorch: an optimizer like AdamW with one state a parameter instead of two.
+"""BCOS for PyTorch: an optimizer like AdamW with one state per parameter instead of two.
 
 Change one line of a training script::
 
-    optimizer = bcos_optim.BCOS(model.parameters(), lr=5e-4, weight_decay=0.1)
+    optimizer = bcos_optim.BCOS(model.parameters(), lr=2e-3, weight_decay=0.1,
+                                adjust_lr_fn="match_rms_adamw")  # the numbers of your AdamW
 
 ``BCOS`` is a ``torch.optim.Optimizer``; ``optimizer(name, ...)`` gives every named method of the
 family, ``reference(...)`` the authors' own.
 """
 
-from ._convert import convert
-from ._files import load, load_momentum, save
-from ._groups import param_groups
-from ._native import Report, set_threads, target, threads, version, version_of_package
-from ._optimizer import BCOS, optimizer, reference
+from .files import convert, load, load_momentum, param_groups, save
+from .limits import Report
+from .native import set_threads, target, threads, version, version_of_package
+from .optimizer import BCOS, optimizer, reference
 
 for _public in (
     BCOS,

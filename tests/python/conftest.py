@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ctypes
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
+from unittest import mock
 
 import pytest
 import torch
+
+from bcos_optim.steppers import engine
 
 IMPLEMENTATIONS: dict[str, dict[str, Any]] = {
     "engine": {},
@@ -52,3 +58,36 @@ def run(optimizer: torch.optim.Optimizer, steps: int, first: int = 0) -> None:
     for t in range(first, first + steps):
         give_gradients([p for g in optimizer.param_groups for p in g["params"]], t)
         optimizer.step()
+
+
+@dataclass
+class Calls:
+    """Of the engine's C interface."""
+
+    created: list[int] = field(default_factory=list)  #: plans: how many threads each may take
+    updates: int = 0
+
+
+@contextmanager
+def calls_of_the_engine() -> Iterator[Calls]:
+    lib = engine.library()
+    calls = Calls()
+
+    class Watched:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(lib, name)
+
+        @staticmethod
+        def bcos_plan_create(*arguments: Any) -> int:
+            options = ctypes.cast(arguments[4], ctypes.POINTER(engine.Options)).contents
+            calls.created.append(options.threads)
+            return lib.bcos_plan_create(*arguments)
+
+        @staticmethod
+        def bcos_plan_update(*arguments: Any) -> int:
+            calls.updates += 1
+            return lib.bcos_plan_update(*arguments)
+
+    watched = Watched()
+    with mock.patch.object(engine, "library", lambda: watched):
+        yield calls

@@ -251,7 +251,8 @@ def test_18_cyclic_schedulers_and_amp_find_what_they_need(mode: str, make_params
     CyclicLR(optimizer, base_lr=0.01, max_lr=0.1)
     give_gradients(optimizer.param_groups[0]["params"], 0)
     optimizer.step()
-    assert optimizer._step_supports_amp_scaling
+    assert not optimizer._step_supports_amp_scaling
+    assert BCOS(make_params(), mode=mode, fused=True)._step_supports_amp_scaling
     for name in ("maximize", "foreach", "fused", "capturable", "differentiable"):
         assert name in optimizer.defaults
 

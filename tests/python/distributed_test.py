@@ -183,6 +183,88 @@ def zero_gradient_state(rank: int) -> None:
         assert_same(model, alone(options))
 
 
+def shards_that_are_zero(rank: int) -> None:
+    """Linear warm-up begins at lr 0, where a zero gradient starts nothing: that of the whole
+    parameter, not of what lies on a rank, or counters part."""
+    mesh = init_device_mesh("cpu", (RANKS,))
+    for options in ({}, {"mode": "m"}, {"start": "first"}, {"fused": False}):
+        for sharded in (True, False):
+            x, whole = torch.ones(4, 3), torch.zeros(4, 3)
+            whole[0] = 1.0  # of the first rank
+            p = nn.Parameter(distribute_tensor(x, mesh, [Shard(0)]) if sharded else x)
+            idle = nn.Parameter(distribute_tensor(x, mesh, [Shard(0)]) if sharded else x.clone())
+            optimizer = BCOS([p, idle], lr=0.0, **options)
+            for lr in (0.0, 0.1, 0.1):
+                optimizer.param_groups[0]["lr"] = lr
+                for one, factor in ((p, 1.0), (idle, 0.0 if lr == 0 else 1.0)):
+                    gradient = (whole if lr == 0 else torch.ones(4, 3)) * factor
+                    one.grad = (
+                        distribute_tensor(gradient, mesh, [Shard(0)]) if sharded else gradient
+                    )
+                optimizer.step()
+            assert [int(optimizer.state[one]["step"]) for one in (p, idle)] == [3, 2]
+            if sharded:
+                result = p.full_tensor(), idle.full_tensor()
+            else:
+                torch.testing.assert_close(result[0], p.detach(), rtol=1e-6, atol=1e-6)
+                torch.testing.assert_close(result[1], idle.detach(), rtol=1e-6, atol=1e-6)
+
+
+def limits_of_shards(rank: int) -> None:
+    """The ranks meet once, however many parameters there are."""
+    from torch.distributed.tensor.debug import CommDebugMode
+
+    mesh = init_device_mesh("cpu", (RANKS,))
+    for options in ({"max_norm": 0.5}, {"guard": "skip"}, {"max_norm": 0.5, "fused": False}):
+        params, wholes = [], []
+        for i in range(12):
+            x = torch.arange(6.0).view(2, 3) + i
+            params.append(
+                nn.Parameter(distribute_tensor(x, mesh, [[Shard(0), Replicate()][i % 2]]))
+            )
+            wholes.append(nn.Parameter(x))
+        ours, alone = BCOS(params, lr=0.1, **options), BCOS(wholes, lr=0.1, **options)
+        for t in range(3):
+            for p, whole in zip(params, wholes, strict=True):
+                whole.grad = torch.full((2, 3), t + 1.0)
+                if t == 1 and "guard" in options and p is params[0]:
+                    whole.grad[1, 2] = torch.nan  # of the second rank
+                p.grad = distribute_tensor(whole.grad, mesh, p.placements)
+            with CommDebugMode() as seen:
+                ours.step()
+            alone.step()
+            assert seen.get_total_counts() <= 2  # one for shards, none for what is replicated
+            assert ours.last_report.skipped == alone.last_report.skipped
+            if not ours.last_report.skipped:
+                mine, theirs = ours.last_report.norm, alone.last_report.norm
+                assert mine == pytest.approx(theirs, rel=1e-12), (options, t)
+        for p, whole in zip(params, wholes, strict=True):
+            torch.testing.assert_close(p.full_tensor(), whole.detach())
+
+
+def limits_of_shards_in_a_graph(rank: int) -> None:
+    mesh = init_device_mesh("cpu", (RANKS,))
+    x, gradient = torch.ones(4, 3), torch.arange(12.0).view(4, 3)
+    p = nn.Parameter(distribute_tensor(x, mesh, [Shard(0)]))
+    p.grad = distribute_tensor(gradient, mesh, [Shard(0)])
+    whole = nn.Parameter(x.clone())
+    whole.grad = gradient
+    torch.compile(BCOS([p], lr=0.1, max_norm=0.5, guard="skip").step, backend="eager")()
+    BCOS([whole], lr=0.1, max_norm=0.5, guard="skip").step()
+    torch.testing.assert_close(p.full_tensor(), whole.detach())
+
+
+def parameters_that_become_shards(rank: int) -> None:
+    """As accelerate does it: the optimizer is made first, and gets its shards later."""
+    mesh = init_device_mesh("cpu", (RANKS,))
+    optimizer = BCOS([nn.Parameter(torch.ones(4, 3))], blocks="tensor")
+    p = nn.Parameter(distribute_tensor(torch.ones(4, 3), mesh, [Shard(0)]))
+    optimizer.param_groups[0]["params"] = [p]
+    p.grad = distribute_tensor(torch.ones(4, 3), mesh, [Shard(0)])
+    with pytest.raises(ValueError, match="would be cut"):
+        optimizer.step()
+
+
 def cut_blocks(rank: int) -> None:
     mesh = init_device_mesh("cpu", (RANKS,))
     p = nn.Parameter(DTensor.from_local(torch.ones(2, 6), mesh, [Shard(0)]))
@@ -231,6 +313,10 @@ def resumed(rank: int, folder: str, options: dict[str, Any]) -> None:
         zero_redundancy_clipped_before_the_step,
         zero_redundancy_guards_each_share,
         zero_gradient_state,
+        shards_that_are_zero,
+        limits_of_shards,
+        limits_of_shards_in_a_graph,
+        parameters_that_become_shards,
         cut_blocks,
     ],
 )

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +12,7 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 import bcos_optim
-from bcos_optim import BCOS, _engine_step, _native, _parts, _survey
+from bcos_optim import BCOS
 
 
 @pytest.mark.parametrize("fused", [True, False])
@@ -143,7 +141,6 @@ def test_what_is_no_tensor_is_not_read_as_one(given: Any) -> None:
     p.grad = torch.ones(2)
     optimizer = BCOS([p], lr=0.5, weight_decay=0)
     optimizer.step()
-    assert optimizer._engine_steps[False]._surveyor is None
     assert (p < 1).all()
     p.grad = given
     with pytest.raises(AttributeError):
@@ -166,274 +163,122 @@ class Stand(torch.Tensor):
             return function(*plain, **(kwargs or {}))
 
 
-@pytest.fixture(params=["as torch shows them", "in memory"])
-def in_memory(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """How tensors are looked at."""
-    if request.param == "in memory":
-        monkeypatch.setattr(_survey, "MANY", 0)
-    return request.param == "in memory"
+KINDS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "dense": lambda g: g,
+    "known by another name": lambda g: g.as_subclass(Kind),
+    "in a larger memory": lambda g: torch.cat([g, g])[2:4],
+    "transposed": lambda g: g.t().contiguous().t(),
+    "with gaps": lambda g: torch.stack([g, g], dim=2).view(2, 6)[:, ::2],
+    "of another sign": lambda g: torch._neg_view(-g),
+    "conjugate": lambda g: torch.complex(g, -g).conj().imag,
+    "standing for another": lambda g: g.clone().as_subclass(Stand),
+}
 
 
-def surveyed(p: nn.Parameter) -> Any:
-    p.grad = torch.ones_like(p)
-    optimizer = BCOS([p], lr=0.5, weight_decay=0)
-    optimizer.step()
-    surveyor = optimizer._engine_steps[False]._surveyor
-    assert surveyor is not None
-    return optimizer, surveyor
+@pytest.mark.parametrize("kind", KINDS)
+def test_gradients_are_taken_for_what_they_are(kind: str) -> None:
+    """At first and in a later step, after ordinary ones and before them."""
+    gradient = torch.tensor([[1.0, -2.0, 3.0], [-4.0, 5.0, -6.0]])
+    odd, plain = nn.Parameter(torch.ones(2, 3)), nn.Parameter(torch.ones(2, 3))
+    ours, theirs = BCOS([odd], lr=0.5), BCOS([plain], lr=0.5)
+    for t in range(4):
+        plain.grad = gradient * (t + 1)
+        odd.grad = KINDS[kind](gradient * (t + 1)) if t % 2 == 0 else gradient * (t + 1)
+        ours.step()
+        theirs.step()
+        assert torch.equal(odd, plain)
 
 
-def test_gradients_are_taken_for_what_they_are(in_memory: bool) -> None:
-    p = nn.Parameter(torch.ones(2, 3))
-    optimizer, surveyor = surveyed(p)
-    addresses = optimizer._engine_steps[False]._plan.addresses
-    pair = torch.ones(2, 3, dtype=torch.complex64)
-    for gradient, alike in (
-        (torch.ones(2, 3), True),
-        (torch.ones(2, 3).as_subclass(Kind), in_memory),
-        (torch.ones(5, 3)[2:4], True),
-        (torch.ones(3, 2).t(), False),
-        (torch.ones(2, 6)[:, ::2], False),
-        (torch._neg_view(torch.ones(2, 3)), False),
-        (pair.conj().imag, False),
-        (torch.ones(2, 3).as_subclass(Stand), False),
-        (None, False),
-    ):
-        p.grad = gradient
-        seen = surveyor.look(counting=False)
-        assert seen.unmoved
-        assert seen.alike == alike, gradient
-        if alike:
-            assert addresses.tolist() == [gradient.data_ptr()]
-    p.grad = None
-    (p * p).sum().backward()
-    assert surveyor.look(counting=False).alike
-
-
-@pytest.mark.usefixtures("in_memory")
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_gradients_in_a_larger_memory_are_found(dtype: torch.dtype) -> None:
-    p = nn.Parameter(torch.ones(4, dtype=dtype))
-    optimizer, surveyor = surveyed(p)
+    p, q = (nn.Parameter(torch.ones(4, dtype=dtype)) for _ in range(2))
     whole = torch.arange(10, dtype=dtype)
-    p.grad = whole[3:7]
-    assert surveyor.look(counting=False).alike
-    assert optimizer._engine_steps[False]._plan.addresses.tolist() == [whole[3:].data_ptr()]
+    p.grad, q.grad = whole[3:7], whole[3:7].clone()
+    for one in (p, q):
+        BCOS([one]).step()
+    assert torch.equal(p, q)
 
 
-@pytest.mark.usefixtures("in_memory")
-def test_what_moves_or_changes_its_kind_is_noticed() -> None:
-    p = nn.Parameter(torch.ones(4))
-    optimizer, surveyor = surveyed(p)
-    m = optimizer.state[p]["m"]
-    kept = (p.data, m.data)
-
-    def unmoved() -> bool:
-        return surveyor.look(counting=False).unmoved
-
-    for change in (
-        lambda: setattr(p, "data", torch.ones(4)),
-        lambda: setattr(m, "data", torch.ones(4)),
-        lambda: setattr(m, "data", torch.ones(8)[2:6]),
-        lambda: setattr(p, "data", kept[0].as_strided((2,), (1,))),
-        lambda: m.set_(torch.ones(4)),
-    ):
-        p.data, m.data = kept
-        assert unmoved()
-        change()
-        assert not unmoved()
-    p.data, m.data = kept
-    m.share_memory_()
-    assert not unmoved()
-
-
-@pytest.mark.usefixtures("in_memory")
-def test_gradients_are_held_while_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stepped(fused: bool) -> list[torch.Tensor]:
-        params = [nn.Parameter(torch.ones(100)) for _ in range(50)]
-        optimizer = BCOS(params, fused=fused)
-        poison = []
-
-        def let_go(plan: _native.Plan, *arguments: Any) -> _native.Report:
-            for p in params:
-                p.grad = None
-            poison.extend(torch.full((100,), torch.nan) for _ in range(200))
-            return update(plan, *arguments)
-
+def test_what_moves_is_found_in_its_new_place() -> None:
+    def end(move: Callable[[nn.Parameter, torch.Tensor], None]) -> torch.Tensor:
+        first, p = nn.Parameter(torch.ones(4)), nn.Parameter(torch.ones(4))
+        optimizer = BCOS([first, p], lr=0.5)
         for t in range(3):
-            sum(((p + t) ** 2).sum() for p in params).backward()
-            with monkeypatch.context() as patch:
-                patch.setattr(_native.Plan, "update", let_go)
-                optimizer.step()
-            for p in params:
-                p.grad = None
-        return [p.detach() for p in params]
+            p.grad = torch.arange(4.0) - t
+            first.grad = torch.ones(4)
+            optimizer.step()
+            move(p, optimizer.state[p]["m"])
+        return p.detach().clone()
 
-    monkeypatch.setattr(_engine_step, "LOCKED", 0)
-    update = _native.Plan.update
-    for ours, theirs in zip(stepped(True), stepped(False), strict=True):
-        torch.testing.assert_close(ours, theirs)
+    expected = end(lambda p, m: None)
+    for move in (
+        lambda p, m: setattr(p, "data", p.data.clone()),
+        lambda p, m: setattr(m, "data", m.data.clone()),
+        lambda p, m: setattr(m, "data", torch.cat([m.data, m.data])[4:]),
+        lambda p, m: m.set_(m.clone()),
+        lambda p, m: m.share_memory_(),
+        lambda p, m: setattr(p, "data", torch.stack([p.data, p.data], dim=1)[:, 0]),
+    ):
+        assert torch.equal(end(move), expected)
+
+
+def test_a_counter_that_somebody_replaces_counts_from_there() -> None:
+    def end(**options: Any) -> torch.Tensor:
+        p, q = nn.Parameter(torch.ones(3)), nn.Parameter(torch.ones(3))
+        optimizer = BCOS([p, q], lr=0.1, mode="m", **options)
+        for t in range(4):
+            p.grad = q.grad = torch.tensor([1.0, -2.0, 0.5 * t])
+            optimizer.step()
+            if t == 1:
+                optimizer.state[q]["step"] = torch.zeros((), dtype=torch.int64)
+        assert [int(optimizer.state[one]["step"]) for one in (p, q)] == [4, 2]
+        return q.detach()
+
+    torch.testing.assert_close(end(), end(fused=False))
+
+
+def test_gradients_are_let_go() -> None:
+    params = [nn.Parameter(torch.ones(2)) for _ in range(3)]
+    optimizer = BCOS(params)
+    for p in params:
+        p.grad = torch.ones(2)
+    counts = [sys.getrefcount(p.grad) for p in params]
+    for _ in range(3):
+        optimizer.step()
+    assert [sys.getrefcount(p.grad) for p in params] == counts
 
 
 class Answering(TorchFunctionMode):
     """Answers for torch when a gradient is asked for."""
-
-    def __init__(self, answer: Callable[[torch.Tensor], torch.Tensor]) -> None:
-        self.answer = answer
 
     def __torch_function__(
         self, function: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
         result = function(*args, **(kwargs or {}))
         asked = getattr(function, "__self__", None) is torch.Tensor.grad
-        return self.answer(result) if asked else result
+        return result.clone() if asked else result
 
 
-def test_gradients_that_nobody_else_has_are_held() -> None:
-    params = [nn.Parameter(torch.zeros(1000)) for _ in range(3)]
+def test_gradients_that_nobody_else_has_are_held_while_they_are_read() -> None:
+    params = [nn.Parameter(torch.zeros(1000)) for _ in range(30)]
+    for t, p in enumerate(params):
+        p.grad = torch.full_like(p, t + 1.0)
+    optimizer = BCOS(params, weight_decay=0.0, mode="sgd", lr=1.0)
+    with Answering():
+        optimizer.step()
+    for t, p in enumerate(params):
+        assert (p == -(t + 1.0)).all()
+
+
+@pytest.mark.parametrize("count", [50, 1_500])
+def test_every_state_has_memory_of_its_own(count: int) -> None:
+    params = [nn.Parameter(torch.ones(1 + i % 37)) for i in range(count)]
+    optimizer = BCOS(params)
     for p in params:
         p.grad = torch.ones_like(p)
-    optimizer = BCOS(params)
     optimizer.step()
-    step = optimizer._engine_steps[False]
-    with Answering(torch.clone):
-        assert step._surveyor.look(counting=False).alike
-    assert len(set(step._plan.addresses.tolist())) == 3
-
-
-def test_a_pass_can_be_interrupted() -> None:
-    def interrupt(gradient: torch.Tensor) -> torch.Tensor:
-        raise KeyboardInterrupt
-
-    p = nn.Parameter(torch.ones(4))
-    optimizer, surveyor = surveyed(p)
-    before = p.detach().clone()
-    with Answering(interrupt), pytest.raises(KeyboardInterrupt):
-        surveyor.look(counting=False)
-    with Answering(interrupt), pytest.raises(KeyboardInterrupt):
-        optimizer.step()
-    torch.testing.assert_close(p.detach(), before, rtol=0, atol=0)
-    assert surveyor.look(counting=False).alike
-
-
-def test_torch_at_hand_is_built_as_expected() -> None:
-    assert _survey.exchange_view() is not None
-    assert _survey.words_view() is not None
-    with torch.inference_mode():
-        assert _parts.parts.__wrapped__() is not None
-    with torch.no_grad():
-        assert _parts.parts.__wrapped__() is not None
-    torch.set_default_dtype(torch.float64)
-    try:
-        assert _parts.parts.__wrapped__() is not None
-    finally:
-        torch.set_default_dtype(torch.float32)
-
-
-def test_the_environment_can_ask_for_the_public_api_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    few, many = _survey.exchange_view(), _survey.words_view()
-    assert _survey.view_of(_survey.MANY - 1) is few
-    for given, view in (("1", few), ("0", many)):
-        monkeypatch.setenv("BCOS_PUBLIC_API", given)
-        assert _survey.view_of(_survey.MANY) is view
-
-
-@pytest.mark.usefixtures("in_memory")
-@pytest.mark.parametrize("locked", [0, _engine_step.LOCKED])
-def test_gradients_that_are_looked_at_are_let_go(
-    monkeypatch: pytest.MonkeyPatch, locked: int
-) -> None:
-    monkeypatch.setattr(_engine_step, "LOCKED", locked)
-    params = [nn.Parameter(torch.ones(2)) for _ in range(3)]
-    for p in params:
-        p.grad = torch.ones(2)
-    optimizer = BCOS(params)
-    optimizer.step()
-    counts = [sys.getrefcount(p.grad) for p in params]
-    for _ in range(3):
-        optimizer.step()
-    assert [sys.getrefcount(p.grad) for p in params] == counts
-    surveyor = optimizer._engine_steps[False]._surveyor
-    assert surveyor is not None
-    for _ in range(2):
-        assert surveyor.look(counting=False).alike
-    params[2].grad = None
-    assert not surveyor.look(counting=False).alike
-    params[2].grad = torch.ones(2)
-    assert [sys.getrefcount(p.grad) for p in params] == counts
-
-
-def many(count: int = 1_500) -> list[nn.Parameter]:
-    torch.manual_seed(0)
-    return [nn.Parameter(torch.randn(1 + i % 37)) for i in range(count)]
-
-
-def stepped_many(optimizer: BCOS, params: list[nn.Parameter], steps: int = 2) -> None:
-    torch.manual_seed(1)
-    for _ in range(steps):
-        for p in params:
-            p.grad = torch.randn_like(p)
-        optimizer.step()
-
-
-@pytest.mark.parametrize("mode", ["c", "adam"])
-def test_many_small_states_share_memory_and_nothing_else(mode: str, tmp_path: Path) -> None:
-    params, others = many(), many()
-    optimizer, loop = BCOS(params, mode=mode), BCOS(others, mode=mode, fused=False, foreach=False)
-    stepped_many(optimizer, params)
-    stepped_many(loop, others)
-    states = [optimizer.state[p]["m"] for p in params]
-    assert len({m.untyped_storage().data_ptr() for m in states}) == 1
-    assert not any(m._is_view() for m in states)
-    for p, q in zip(params, others, strict=True):
-        torch.testing.assert_close(p, q)
-        assert optimizer.state[p]["m"].shape == p.shape
-        torch.testing.assert_close(optimizer.state[p]["m"], loop.state[q]["m"])
-
-    torch.save(optimizer.state_dict(), tmp_path / "state.pt")
-    saved = torch.load(tmp_path / "state.pt")
-    copied = copy.deepcopy(optimizer)
-    states[0].fill_(7)
-    twin_params = [nn.Parameter(p.detach().clone()) for p in params]
-    twin = BCOS(twin_params, mode=mode)
-    twin.load_state_dict(saved)
-    for mine, theirs in zip(others, twin_params, strict=True):
-        torch.testing.assert_close(twin.state[theirs]["m"], loop.state[mine]["m"])
-    first = copied.param_groups[0]["params"][0]
-    torch.testing.assert_close(copied.state[first]["m"], loop.state[others[0]]["m"])
-
-
-def test_few_states_have_memory_of_their_own() -> None:
-    params = many(50)
-    optimizer = BCOS(params)
-    stepped_many(optimizer, params, 1)
     storages = {optimizer.state[p]["m"].untyped_storage().data_ptr() for p in params}
-    assert len(storages) == len(params)
-
-
-@pytest.mark.parametrize(("size", "late"), [(20, True), (1 << 15, False)])
-def test_small_lists_are_looked_at_and_stepped_in_one_call(size: int, late: bool) -> None:
-    params = [nn.Parameter(torch.ones(size)) for _ in range(40)]
-    optimizer = BCOS(params, lr=0.5, weight_decay=0)
-    for t in range(3):
-        for p in params:
-            p.grad = torch.ones(size)
-        optimizer.step()
-        step = optimizer._engine_steps[False]
-        assert step._looks_late == late
-        assert optimizer.last_report is not None
-        assert optimizer.last_report.elements == 40 * size
-        assert [int(optimizer.state[p]["step"]) for p in params] == [t + 1] * 40
-    kept = [p.detach().clone() for p in params]
-    params[3].data = params[3].data.clone()
-    for p in params:
-        p.grad = torch.ones(size)
-    optimizer.step()
-    assert optimizer._engine_steps[False] is not step
-    assert all((p < before).all() for p, before in zip(params, kept, strict=True))
-    assert len({float(p.detach()[0]) for p in params}) == 1
+    assert len(storages) == count
 
 
 def test_parameters_that_never_had_a_gradient_have_no_state() -> None:

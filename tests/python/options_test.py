@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import warnings
 from typing import Any
@@ -11,29 +12,31 @@ import torch
 from torch import nn
 
 import bcos_optim
-from bcos_optim import BCOS, _methods, _native
+from bcos_optim import BCOS
+from bcos_optim.options import NAMED, method_of
+from bcos_optim.steppers import engine
 from conftest import Make, give_gradients, run
 
 
 def test_the_table_of_methods_is_the_engines() -> None:
-    lib = _native.library()
+    lib = engine.library()
     assert lib is not None
-    for name, entry in _methods.NAMED.items():
-        buffer = (_native.ctypes.c_char * 4096)()
-        length = _native.c_size_t()
-        code = lib.bcos_method_text(name.encode(), buffer, 4096, _native.byref(length))
+    for name, entry in NAMED.items():
+        buffer = (ctypes.c_char * 4096)()
+        length = ctypes.c_size_t()
+        code = lib.bcos_method_text(name.encode(), buffer, 4096, ctypes.byref(length))
         assert code == 0
-        engine = json.loads(buffer.value)
+        theirs = json.loads(buffer.value)
         for key in ("direction", "estimator", "decay", "start", "eps", "eps_root", "lambda"):
-            assert engine[key] == entry[key], (name, key)
+            assert theirs[key] == entry[key], (name, key)
 
 
-@pytest.mark.parametrize("name", [*_methods.NAMED, "bcosw_c@paper", "adamw@paper"])
+@pytest.mark.parametrize("name", [*NAMED, "bcosw_c@paper", "adamw@paper"])
 def test_every_named_method_is_one_call_away(name: str, make_params: Make) -> None:
     params = make_params()
     optimizer = bcos_optim.optimizer(name, params, lr=0.01)
-    method = _methods.method_of(optimizer.param_groups[0])
-    entry = _methods.NAMED[name.partition("@")[0]]
+    method = method_of(optimizer.param_groups[0])
+    entry = NAMED[name.partition("@")[0]]
     assert (method.direction, method.estimator) == (entry["direction"], entry["estimator"])
     assert method.decay == entry["decay"]
     assert method.start == ("first" if name == "bcosw_c@paper" else entry["start"])
@@ -83,9 +86,9 @@ def test_wrong_groups_are_refused(make_params: Make) -> None:
         BCOS([{"lr": 0.1}])
     with pytest.raises(ValueError, match="guard and max_norm"):
         BCOS([{"params": [a]}, {"params": [b], "max_norm": 1.0}])
-    with pytest.raises(ValueError, match="two names of one option"):
+    with pytest.raises(ValueError, match="beta2 and another name of the same option"):
         BCOS([{"params": [a], "beta_v": 0.9, "beta2": 0.9}], mode="m")
-    with pytest.raises(ValueError, match="betas is beta and beta_v in one"):
+    with pytest.raises(ValueError, match="betas and another name of the same option"):
         BCOS([{"params": [a], "beta": 0.9, "betas": (0.9,)}])
 
 
@@ -260,12 +263,12 @@ def test_without_the_native_library_it_says_so_once_and_goes_on(
     params, others = make_params(), make_params()
     run(BCOS(others, lr=0.01, fused=False), 2)
     monkeypatch.setenv("BCOS_LIBRARY", "/nowhere/libbcos.so")
-    _native.library.cache_clear()
+    engine.library.cache_clear()
     try:
         with pytest.warns(RuntimeWarning, match="native library cannot be loaded") as told:
             run(BCOS(params, lr=0.01), 2)
         assert len(told) == 1
     finally:
-        _native.library.cache_clear()
+        engine.library.cache_clear()
     for a, b in zip(params, others, strict=True):
         assert torch.equal(a, b)

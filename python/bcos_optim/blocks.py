@@ -9,8 +9,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from ._methods import Method
-from ._tensors import wide_dtype
+from .numbers import wide_dtype
 
 
 class Blocks(Protocol):
@@ -61,8 +60,7 @@ class Folded:
         return self.sum(values * values).sqrt()
 
     def spread(self, values: Tensor, dtype: torch.dtype) -> Tensor:
-        matrix = values.to(dtype).unsqueeze(1).expand(-1, self._size)
-        return self.unfold(matrix)
+        return self.unfold(values.to(dtype).unsqueeze(1).expand(-1, self._size))
 
     def unfold(self, matrix: Tensor) -> Tensor:
         return matrix.reshape(self._shape)
@@ -79,22 +77,22 @@ class Columns(Folded):
 class Lists:
     """Explicit lists of row-major indices."""
 
-    def __init__(self, shape: torch.Size, lists: list[list[int]], device: torch.device) -> None:
+    def __init__(self, layout: Any, shape: torch.Size, device: torch.device) -> None:
         self._shape = shape
-        self._count = len(lists)
+        sizes = torch.tensor([len(indices) for indices in layout], device="cpu")
+        flat = torch.tensor([i for indices in layout for i in indices], device="cpu")
         owner = torch.empty(math.prod(shape), dtype=torch.int64, device="cpu")
-        for k, indices in enumerate(lists):
-            owner[torch.tensor(indices, dtype=torch.int64, device="cpu")] = k
+        owner[flat] = torch.arange(len(layout), device="cpu").repeat_interleave(sizes)
         self._owner = owner.to(device)
-        self._sizes = torch.tensor([len(indices) for indices in lists], device=device)
+        self._sizes = sizes.to(device)
 
     def sum(self, values: Tensor) -> Tensor:
         wide = wide_dtype(values.device)
-        total = torch.zeros(self._count, dtype=wide, device=values.device)
+        total = torch.zeros(len(self._sizes), dtype=wide, device=values.device)
         return total.index_add(0, self._owner, values.reshape(-1).to(wide))
 
     def largest(self, values: Tensor) -> Tensor:
-        most = values.new_zeros(self._count)
+        most = values.new_zeros(len(self._sizes))
         return most.scatter_reduce(0, self._owner, values.reshape(-1), "amax")
 
     def length(self, values: Tensor) -> Tensor:
@@ -107,34 +105,35 @@ class Lists:
         return self._sizes.to(wide_dtype(self._sizes.device)).sqrt()
 
 
-def blocks_of(method: Method, shape: torch.Size, device: torch.device) -> Blocks:
-    """The blocks of a tensor of this shape; raises where it cannot be cut so."""
-    layout = method.blocks
-    n = math.prod(shape)
+def blocks_of(layout: Any, shape: torch.Size, device: torch.device) -> Blocks:
+    """The blocks of a tensor of this shape, which ``check_blocks`` has seen."""
     if layout == "coordinate":
         return Coordinates()
     if not isinstance(layout, str):
-        if sorted(i for indices in layout for i in indices) != list(range(n)):
-            raise ValueError(f"Invalid blocks: the lists are no partition of 0..{n - 1}")
-        return Lists(shape, layout, device)
+        return Lists(layout, shape, device)
+    count = block_count(layout, shape)
+    n = math.prod(shape)
     if layout == "column":
         width = shape[-1] if shape else 1
         size = n // width if width else 0
         return Columns(shape, lambda t: t.reshape(size, width).t(), size)
-    count = 1 if layout == "tensor" else (shape[0] if shape else 1)
-    if layout.startswith("heads:"):
-        heads = int(layout.partition(":")[2])
-        if count % heads:
-            raise ValueError(
-                f"Invalid blocks: {layout} does not divide the first dimension of {tuple(shape)}"
-            )
-        count = heads
     size = n // count if count else 0
     return Folded(shape, lambda t: t.reshape(count, size), size)
 
 
-def block_count(method: Method, shape: torch.Size) -> int:
-    layout = method.blocks
+def check_blocks(layout: Any, shape: torch.Size) -> None:
+    """Raises where a tensor of this shape cannot be cut so."""
+    n = math.prod(shape)
+    if not isinstance(layout, str):
+        if sorted(i for indices in layout for i in indices) != list(range(n)):
+            raise ValueError(f"Invalid blocks: the lists are no partition of 0..{n - 1}")
+    elif layout.startswith("heads:") and (shape[0] if shape else 1) % block_count(layout, (1,)):
+        raise ValueError(
+            f"Invalid blocks: {layout} does not divide the first dimension of {tuple(shape)}"
+        )
+
+
+def block_count(layout: Any, shape: torch.Size | tuple[int, ...]) -> int:
     if math.prod(shape) == 0:
         return 0
     if not isinstance(layout, str):
@@ -146,3 +145,10 @@ def block_count(method: Method, shape: torch.Size) -> int:
     if layout == "coordinate":
         return math.prod(shape)
     return shape[0 if layout == "row" else -1] if shape else 1
+
+
+def cut_dims(layout: Any, rank: int) -> list[int]:
+    """The dimensions along which a tensor may be cut without cutting a block."""
+    if layout == "coordinate":
+        return list(range(rank))
+    return {"row": [0], "column": [rank - 1]}.get(layout, []) if rank else []

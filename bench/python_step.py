@@ -1,12 +1,13 @@
 """Measures a step of BCOS against torch's AdamW, on the same tensors, in turn.
 
-python -m bcos_optim.bench --quick
-bcos-optim-bench --layout gpt2 --json rows.jsonl
+python bench/python_step.py --quick
+python bench/python_step.py --layout gpt2 --json rows.jsonl
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import statistics
 import sys
@@ -20,8 +21,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from . import _native
-from ._optimizer import BCOS
+import bcos_optim
+from bcos_optim import BCOS
+from bcos_optim.steppers import engine
 
 Shapes = list[tuple[int, ...]]
 
@@ -34,10 +36,26 @@ def gpt2_shapes() -> Shapes:
     return [(50257, w), (1024, w), *(layer * 12), (w,), (w,)]
 
 
+def convolutions() -> Shapes:
+    """The filters of ResNet-50's four stages, nearly."""
+    shapes: Shapes = []
+    for width, blocks in ((64, 3), (128, 4), (256, 6), (512, 3)):
+        shapes += [
+            (width, width, 3, 3),
+            (4 * width, width, 1, 1),
+            (width, 4 * width, 1, 1),
+        ] * blocks
+    return shapes
+
+
 LAYOUTS: dict[str, Callable[[], Shapes]] = {
     "gpt2": gpt2_shapes,
     "flat": lambda: [(100_000_000,)],
     "small": lambda: [(1_000,)] * 10_000,
+    "tiny": lambda: [(64,)] * 148,
+    "one": lambda: [(64,)],
+    "conv": convolutions,
+    "conv channels_last": convolutions,
 }
 
 
@@ -93,11 +111,16 @@ class Row:
     ours_ms: float
 
 
-def make_params(shapes: Shapes) -> list[nn.Parameter]:
+def make_params(shapes: Shapes, *, channels_last: bool = False) -> list[nn.Parameter]:
     generator = torch.Generator().manual_seed(0)
-    params = [nn.Parameter(torch.randn(s, generator=generator) * 0.02) for s in shapes]
+
+    def numbers(shape: Sequence[int], size: float) -> Tensor:
+        values = torch.randn(shape, generator=generator) * size
+        return values.to(memory_format=torch.channels_last) if channels_last else values
+
+    params = [nn.Parameter(numbers(s, 0.02)) for s in shapes]
     for p in params:
-        p.grad = torch.randn(p.shape, generator=generator) * 1e-3
+        p.grad = numbers(p.shape, 1e-3)
     return params
 
 
@@ -129,13 +152,13 @@ def in_turn(ours: Callable[[], float], theirs: Callable[[], float], pairs: int) 
 
 def use_threads(threads: int) -> None:
     torch.set_num_threads(threads)
-    _native.set_threads(threads)
+    bcos_optim.set_threads(threads)
 
 
 def compare(rival: str, layout: str, threads: int, pairs: int, shapes: Shapes) -> Row:
     """A step of a rival over one of ours."""
     use_threads(threads)
-    params = make_params(shapes)
+    params = make_params(shapes, channels_last=layout.endswith("channels_last"))
     ours, theirs = BCOS(params), RIVALS[rival](params)
 
     def time_of(step: Callable[[], Any]) -> float:
@@ -150,14 +173,16 @@ def compare(rival: str, layout: str, threads: int, pairs: int, shapes: Shapes) -
 def overhead(layout: str, threads: int, pairs: int, shapes: Shapes) -> Row:
     """A step of the Python class over the call of the engine in it."""
     use_threads(threads)
-    params = make_params(shapes)
+    params = make_params(shapes, channels_last=layout.endswith("channels_last"))
     optimizer = BCOS(params)
     optimizer.step()
-    step = optimizer._engine_steps[False]
-    addresses = torch.tensor([p.grad.data_ptr() for p in params])
+    (plan,) = optimizer._engine._plans.values()
+    gradients, steps = plan._gradients.buffer_info()[0], plan.counters.data_ptr()
+    report = engine.LibraryReport(struct_size=ctypes.sizeof(engine.LibraryReport))
+    update = plan._lib.bcos_plan_update
 
     def bare() -> None:
-        step._plan.update(addresses, {}, [5e-4], step._counters, 1.0)
+        update(plan._handle, gradients, plan._alphas, steps, 1.0, ctypes.byref(report))
 
     times = in_turn(lambda: seconds_of(bare), lambda: seconds_of(optimizer.step), pairs)
     return Row(CALL, layout, threads, *times)
@@ -196,13 +221,13 @@ def positive(text: str) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="bcos-optim-bench",
+        prog="python_step.py",
         description=(__doc__ or "").partition("\n")[0],
         epilog="Ratios above 1 mean that BCOS is faster (in the last row: that Python costs time). "
         "Temporaries of the rivals that malloc "
         "gives back to the system at every step make them slower still; "
         "MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=100000000000 in the environment keeps them. "
-        "Example: bcos-optim-bench --layout gpt2 --threads 1 --rival fused",
+        "Example: python bench/python_step.py --layout gpt2 --threads 1 --rival fused",
     )
     parser.add_argument("--layout", choices=LAYOUTS, action="append", help="default: gpt2, small")
     parser.add_argument("--threads", type=positive, action="append", help="default: 1 and all")
@@ -216,8 +241,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", metavar="FILE", help="also write the rows as JSON lines")
     parser.add_argument("--quick", action="store_true", help="fewer samples, one layout")
     given = parser.parse_args(arguments)
-    if _native.library() is None:
-        print("bcos-optim-bench: the native library is missing", file=sys.stderr)
+    if bcos_optim.version() is None:
+        print("python_step.py: the native library is missing", file=sys.stderr)
         return 1
     layouts = given.layout or (["gpt2"] if given.quick else ["gpt2", "small"])
     every = torch.get_num_threads()
@@ -227,12 +252,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         file = open(given.json, "w") if given.json else None
     except (OSError, ValueError) as error:
         parser.error(str(error))
-    print(f"torch {torch.__version__}, bcos {_native.version()}, target {_native.target()}")
-    print(f"{'rival':34}{'layout':8}{'threads':>8}{'ratio':>8}{'quartiles':>16}{'ours':>12}")
+    print(f"torch {torch.__version__}, bcos {bcos_optim.version()}, target {bcos_optim.target()}")
+    print(f"{'rival':34}{'layout':20}{'threads':>8}{'ratio':>8}{'quartiles':>16}{'ours':>12}")
     with file or nullcontext():
         for row in measured(rivals, layouts, threads, given.pairs or (5 if given.quick else 15)):
             print(
-                f"{row.rival:34}{row.layout:8}{row.threads:8}{row.ratio:8.2f}"
+                f"{row.rival:34}{row.layout:20}{row.threads:8}{row.ratio:8.2f}"
                 f"{row.low:9.2f}-{row.high:.2f}{row.ours_ms:9.2f} ms",
                 flush=True,
             )
