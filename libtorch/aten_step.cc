@@ -82,7 +82,7 @@ class Step {
     if (n_.eps_root > 0) v_now = v_now + (std::sqrt(n_.eps_root) / scale).square();
     Tensor root = v_now.sqrt();
     if (n_.eps > 0) root = root + n_.eps / scale;
-    const bool unbounded = momentum_ && n_.a == Old::v && n_.b == New::g_square;
+    const bool unbounded = momentum_ && n_.a == Old::v && n_.b != New::d_square;
     if (unbounded) root = bounded(root, v_after, blocks_.length(scaled_d));
     return scaled_d / blocks_.spread(root.clamp_min(tiniest(type)), type) * alpha;
   }

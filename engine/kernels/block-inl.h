@@ -71,6 +71,8 @@ class SumStep {
   }
 
  private:
+  static_assert(kR.a == Old::nothing || kR.a == Old::m_square || kR.a == Old::v,
+                "a new A needs its sum here");
   static constexpr bool kSumsA = kR.a == Old::m_square;
   static constexpr bool kHasThird = kR.keeps_u() || kR.unbounded();
   using In = Inputs<D, kR, kQuick, true>;

@@ -17,34 +17,53 @@ struct Recipe {
   New b = New::d_square;
   StepRule rule = StepRule::sqrt;
 
-  static constexpr std::size_t kCount = 2 * 3 * 5 * 3;
+  static constexpr std::size_t kOlds = static_cast<std::size_t>(Old::v) + 1;
+  static constexpr std::size_t kNews = static_cast<std::size_t>(New::given) + 1;
+  static constexpr std::size_t kRules = static_cast<std::size_t>(StepRule::inv) + 1;
+  static constexpr std::size_t kCount = 2 * kOlds * kNews * kRules;
   constexpr std::size_t index() const {
-    const std::size_t ab = (momentum ? 15 : 0) + static_cast<std::size_t>(a) * 5;
-    return (ab + static_cast<std::size_t>(b)) * 3 + static_cast<std::size_t>(rule);
+    const std::size_t ma = (momentum ? kOlds : 0) + static_cast<std::size_t>(a);
+    return (ma * kNews + static_cast<std::size_t>(b)) * kRules + static_cast<std::size_t>(rule);
   }
   static constexpr Recipe at(std::size_t i) {
-    return {i / 45 != 0, static_cast<Old>(i / 15 % 3), static_cast<New>(i / 3 % 5),
-            static_cast<StepRule>(i % 3)};
+    const std::size_t ab = i / kRules;
+    return {ab / kNews >= kOlds, static_cast<Old>(ab / kNews % kOlds), static_cast<New>(ab % kNews),
+            static_cast<StepRule>(i % kRules)};
   }
 
   constexpr bool keeps_v() const { return a == Old::v; }
   constexpr bool keeps_u() const { return rule == StepRule::two_est; }
   /// Whether v is a sum of squares, which can overflow and vanish.
   constexpr bool sums() const { return b != New::one && b != New::given; }
-  /// Adam: nothing bounds |d| / sqrt(v) whatever the states hold.
-  constexpr bool unbounded() const { return keeps_v() && b == New::g_square; }
+  /// Adam, and whatever else stores a v of other squares than |d|^2: states that do not belong
+  /// together give any |d| / sqrt(v).
+  constexpr bool unbounded() const { return keeps_v() && sums() && b != New::d_square; }
 
   /// Whether some method has this recipe.
   constexpr bool valid() const {
     bool in_table = false;
-    for (const EstimatorRow& row : kEstimators) in_table |= row.a == a && row.b == b;
-    const bool needs_m = a == Old::m_square || b == New::g_plus_beta_m_square || unbounded();
+    bool needs_m = unbounded();
+    for (const EstimatorRow& row : kEstimators) {
+      if (row.a != a || row.b != b) continue;
+      in_table = true;
+      needs_m |= row.needs_momentum();
+    }
     const bool averages_d = keeps_v() && b == New::d_square;
     return in_table && (momentum || !needs_m) && (averages_d || !keeps_u());
   }
 
   constexpr bool operator==(const Recipe&) const = default;
 };
+
+static_assert(
+    [] {
+      for (const EstimatorRow& row : kEstimators) {
+        const Recipe recipe{true, row.a, row.b, StepRule::sqrt};
+        if (recipe.index() >= Recipe::kCount || Recipe::at(recipe.index()) != recipe) return false;
+      }
+      return true;
+    }(),
+    "Recipe::kOlds and kNews count every enumerator of Old and New: the last ones are v and given");
 
 /// The numbers of one parameter in one step, rounded once to the working type.
 template <class T>

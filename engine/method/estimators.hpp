@@ -18,6 +18,25 @@ struct Weights {
   double q;
 };
 
+/// B as |g_part g + m_part m|^2, with the momentum m before the step.
+struct FreshParts {
+  double g;
+  double m;
+};
+constexpr FreshParts fresh_parts(New b, double beta) {
+  switch (b) {
+    case New::d_square:
+      return {1 - beta, beta};
+    case New::g_plus_beta_m_square:
+      return {1, beta};
+    case New::g_square:
+    case New::one:
+    case New::given:
+      return {1, 0};
+  }
+  return {};
+}
+
 struct EstimatorRow {
   Estimator id;
   std::string_view name;
@@ -27,6 +46,19 @@ struct EstimatorRow {
   /// The bound on |d| / sqrt(v) for every gradient sequence; infinite where there is none.
   double (*bound)(double beta, double beta_v);
   bool reads_beta_v;
+
+  /// Whether A or B is made of the momentum before the step: the method must keep one.
+  constexpr bool needs_momentum() const {
+    return a == Old::m_square || (b != New::d_square && fresh_parts(b, 0.5).m != 0);
+  }
+  /// Whether states that equal the gradient give v = |g|^2.
+  constexpr bool repeats_equals() const {
+    const double beta = 0.9;
+    const auto [p, q] = weights(beta, 0.95, 1);
+    const FreshParts fresh = fresh_parts(b, beta);
+    const double off = p + q * (fresh.g + fresh.m) * (fresh.g + fresh.m) - 1;
+    return off < 1e-12 && off > -1e-12;
+  }
 };
 
 namespace estimators {
@@ -76,17 +108,33 @@ constexpr const EstimatorRow& row_of(Estimator estimator) {
   return kEstimators[static_cast<std::size_t>(estimator)];
 }
 
-static_assert(std::size(kEstimators) == static_cast<std::size_t>(Estimator::oracle) + 1);
-static_assert([] {
-  for (std::size_t i = 0; i < std::size(kEstimators); ++i) {
-    const EstimatorRow& row = kEstimators[i];
-    if (row.id != static_cast<Estimator>(i)) return false;  // rows stand in the enumerators' order
-    const Weights usual = row.weights(0.9, 0.95, 1);
-    if ((row.a == Old::nothing) != (usual.p == 0) || !(usual.q > 0)) return false;
-    const Weights forgetting = row.weights(0, 0, 1);  // nothing is remembered: v = B
-    if (forgetting.p != 0 || forgetting.q != 1) return false;
-  }
-  return true;
-}());
+static_assert(std::size(kEstimators) == static_cast<std::size_t>(Estimator::oracle) + 1,
+              "kEstimators has one row for every enumerator of Estimator, and oracle is the last");
+static_assert(
+    [] {
+      for (std::size_t i = 0; i < std::size(kEstimators); ++i) {
+        if (kEstimators[i].id != static_cast<Estimator>(i)) return false;
+      }
+      return true;
+    }(),
+    "the rows of kEstimators stand in the order of the enumerators");
+static_assert(
+    [] {
+      for (const EstimatorRow& row : kEstimators) {
+        const Weights usual = row.weights(0.9, 0.95, 1);
+        if ((row.a == Old::nothing) != (usual.p == 0) || !(usual.q > 0)) return false;
+      }
+      return true;
+    }(),
+    "the weight of A is 0 where A is nothing, and only there; the weight of B is above 0");
+static_assert(
+    [] {
+      for (const EstimatorRow& row : kEstimators) {
+        const Weights forgetting = row.weights(0, 0, 1);
+        if (forgetting.p != 0 || forgetting.q != 1) return false;
+      }
+      return true;
+    }(),
+    "at beta = beta_v = 0 nothing is remembered: v = B");
 
 }  // namespace bcos

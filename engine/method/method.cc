@@ -73,7 +73,7 @@ void check_rule(const Method& method) {
 }
 
 void check_estimator(const Method& method) {
-  if (row_of(method.estimator).a == Old::m_square && method.direction != Direction::momentum) {
+  if (row_of(method.estimator).needs_momentum() && method.direction != Direction::momentum) {
     throw fail(kValidate,
                "expected direction momentum for estimator {}, which reads m, but received {}",
                name(method.estimator), name(method.direction));

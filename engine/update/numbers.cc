@@ -56,7 +56,8 @@ StepNumbers step_numbers(const Method& method, double alpha, std::uint64_t t, do
     beta_v = corrected(beta_v, t);
   } else if (method.start == Start::first) {
     n.starts_from_raw = n.coupled && method.coupled_start == CoupledStart::raw;
-    n.starts_from_gradient = method.init_on_first_nonzero || (t == 0 && n.starts_from_raw);
+    n.starts_from_gradient =
+        method.init_on_first_nonzero || (t == 0 && (n.starts_from_raw || !row.repeats_equals()));
     if (t == 0 && !n.starts_from_gradient) {
       // States that begin as g and then average in g are g: as if nothing were remembered.
       beta = 0;
@@ -71,7 +72,8 @@ StepNumbers step_numbers(const Method& method, double alpha, std::uint64_t t, do
   const auto counts = [&](bool has_weight) {
     return !n.unstarted && (has_weight || n.starts_from_gradient);
   };
-  n.reads_m = momentum && counts(beta != 0 || (n.a == Old::m_square && n.p != 0));
+  const bool m_counts_in_v = (n.a == Old::m_square && n.p != 0) || fresh_parts(n.b, beta).m != 0;
+  n.reads_m = momentum && counts(beta != 0 || m_counts_in_v);
   n.reads_v = n.a == Old::v && counts(n.p != 0);
   n.reads_u = method.rule == StepRule::two_est && counts(beta != 0);
   return n;

@@ -33,7 +33,7 @@ Plan::Impl::Impl(const PlanOptions& options)
     throw fail("plan", "expected a target this CPU can run but received {}", bcos::name(target));
   }
   for (Backend* backend : options.backends) {
-    if (backend == nullptr) throw fail("plan", "expected backends but received null");
+    if (backend == nullptr) throw fail("plan", "expected addresses of backends but received null");
     shares.push_back({backend});
   }
 }
@@ -80,7 +80,9 @@ std::size_t Plan::add(const Parameter& parameter) {
                parameter.group);
   }
   if (parameter.device + 2 > plan.shares.size()) {
-    throw fail("plan", "expected device < {} for parameter {} but received {}",
+    throw fail("plan",
+               "expected device < {} for parameter {} but received {}; device d > 0 is "
+               "PlanOptions::backends[d - 1]",
                plan.shares.size() - 1, index, parameter.device);
   }
   name(parameter.x.dtype);  // throws for what is no DType

@@ -15,7 +15,7 @@ namespace bcos {
 /// One parameter in one step.
 struct Item {
   std::size_t slot;                      ///< as add() returned it
-  const Gradient* gradient;              ///< its data is not null
+  const Gradient* gradient;              ///< its data is null only where x has no elements
   const StepNumbers* numbers = nullptr;  ///< in step() alone; parameters may share them
 };
 

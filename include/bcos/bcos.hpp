@@ -13,6 +13,7 @@
 #include "bcos/text.hpp"
 
 // one step on memory the caller keeps
+#include "bcos/backend.hpp"
 #include "bcos/executor.hpp"
 #include "bcos/memory.hpp"
 #include "bcos/step_numbers.hpp"

@@ -29,7 +29,8 @@ enum class New : std::uint8_t {
 ///   g = factor gradient (+ lambda x if coupled)
 ///   m' = beta m + (1 - beta) g,   d = m' with momentum, else g
 ///   v = p A + q B
-///   x' = x - (delta x + gamma d),   gamma by the method's rule from alpha, v, eps and eps_root
+///   x' = x - (delta x + gamma d),   gamma by the method's rule from alpha, v, eps and eps_root;
+///                                   0 / 0 is 0
 struct StepNumbers {
   double factor = 1;  ///< on the gradient
   double alpha = 0;
@@ -41,15 +42,15 @@ struct StepNumbers {
   double q = 1;
   double eps = 0;
   double eps_root = 0;
-  double lambda = 0;  ///< of coupled decay
-  bool sqrt_gain = false;
+  double lambda = 0;       ///< of coupled decay
+  bool sqrt_gain = false;  ///< gamma times the root of the block's size
   bool coupled = false;
   /// A state that is not read counts as zero: before the first step, and where its weight is 0.
   bool reads_m = false;
   bool reads_v = false;
   bool reads_u = false;
   bool unstarted = false;             ///< this is the parameter's first step
-  bool starts_from_gradient = false;  ///< states that are zero begin as this gradient
+  bool starts_from_gradient = false;  ///< states that are zero begin as this gradient, v as |g|^2
   bool starts_from_raw = false;       ///< ... before lambda x is added
 };
 

@@ -51,8 +51,7 @@ std::string_view estimate_of(Estimator estimator) {
 
 /// gamma d, with the stabilisers that are not zero.
 std::string step_of(const Method& method) {
-  const bool stored = method.estimator == Estimator::ema_d || method.estimator == Estimator::ema_g;
-  const std::string v = stored ? "v'" : "v";
+  const std::string v = state_kinds(method).v ? "v'" : "v";
   const std::string inside = method.eps_root == 0 ? v : v + " + eps_root";
   const std::string alpha =
       method.block_gain == BlockGain::sqrt ? "alpha sqrt(block size)" : "alpha";

@@ -7,6 +7,7 @@
 
 #include "bcos/method.hpp"
 #include "bcos/text.hpp"
+#include "engine/method/estimators.hpp"
 
 namespace bcos {
 
@@ -37,10 +38,12 @@ inline rc::Gen<double> random_small() {
        {2, rc::gen::map(random_fraction(), [](double x) { return std::pow(10.0, -12.0 * x); })}});
 }
 
+/// Each equally often: left to itself, inRange draws the last ones in the last tests alone.
 template <class E>
 rc::Gen<E> random_enumerator(E last) {
-  return rc::gen::map(rc::gen::inRange(0, static_cast<int>(last) + 1),
-                      [](int value) { return static_cast<E>(value); });
+  const auto any =
+      rc::gen::resize(rc::kNominalSize, rc::gen::inRange(0, static_cast<int>(last) + 1));
+  return rc::gen::map(any, [](int value) { return static_cast<E>(value); });
 }
 
 /// Makes the choices of a method agree with each other, changing as little as needed.
@@ -50,10 +53,7 @@ inline Method reconciled(Method method) {
     method.beta_v = method.beta;
   }
   if (method.rule != StepRule::sqrt) method.eps = 0;
-  const bool conditional = method.estimator == Estimator::cond_full ||
-                           method.estimator == Estimator::cond_simple ||
-                           method.estimator == Estimator::cond_free;
-  if (conditional) method.direction = Direction::momentum;
+  if (row_of(method.estimator).needs_momentum()) method.direction = Direction::momentum;
   if (method.estimator == Estimator::cond_free && method.beta_v == 0) method.beta_v = 0.95;
   const bool m_outlives_v = method.estimator == Estimator::ema_g &&
                             method.direction == Direction::momentum &&
