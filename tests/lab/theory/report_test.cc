@@ -70,8 +70,8 @@ TEST(TheTour, NamesEveryClaimOnce) {
   for (const Chapter& chapter : chapters()) {
     for (const std::string& id : chapter.claims) EXPECT_TRUE(named.insert(id).second) << id;
   }
-  for (int i = 1; i <= 20; ++i) EXPECT_TRUE(named.contains("T" + std::to_string(i))) << i;
-  EXPECT_EQ(named.size(), 20U);
+  for (int i = 1; i <= 24; ++i) EXPECT_TRUE(named.contains("T" + std::to_string(i))) << i;
+  EXPECT_EQ(named.size(), 24U);
 }
 
 TEST(TheTour, FollowsThePaperAndEndsWithWhatIsNotInIt) {
@@ -155,7 +155,7 @@ TEST(ThePage, ShowsEveryCheckErratumAndMutantThatWasRun) {
 
   std::vector<Result> with_mutant = results;
   with_mutant[0].mutants.push_back({.what = "a wrong sign", .caught = false, .findings = {}});
-  with_mutant[0].mutants[0].findings.equal("seen here", {1}, 0);
+  with_mutant[0].mutants[0].findings = result.findings;
   const std::string other = report_page(with_mutant, {.full = true, .mutants = true});
   EXPECT_NE(other.find("a wrong sign"), std::string::npos);
   EXPECT_NE(other.find("SURVIVES"), std::string::npos);
