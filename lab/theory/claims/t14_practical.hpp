@@ -42,7 +42,7 @@ struct Contender {
   Tail tail = {};
   std::vector<Estimate> end = {};    ///< the mean of the tail
   std::vector<Estimate> limit = {};  ///< x_inf, by averaging
-  double averaging = 0;              ///< model error of averaging, a share of alpha times the memory
+  double averaging = 0;  ///< model error of averaging, a share of alpha times the memory
 };
 
 /// The method with the decay of this claim.

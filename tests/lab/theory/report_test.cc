@@ -162,6 +162,40 @@ TEST(ThePage, ShowsEveryCheckErratumAndMutantThatWasRun) {
   EXPECT_NE(other.find("the full form"), std::string::npos);
 }
 
+/// Two checks that hold, and mutants that miss them by so much.
+Result with_mutants(const Claim& claim, const std::vector<std::vector<double>>& measured) {
+  Result result;
+  result.claim = &claim;
+  result.findings.equal("one", {1}, 1);
+  result.findings.equal("another", {1}, 1);
+  Findings::as_printed(result.findings.equal("printed", {2}, 1), false);
+  for (const auto& values : measured) {
+    MutantResult mutant;
+    mutant.what = "wrong";
+    for (const double value : values) mutant.findings.equal("check", {value}, 1);
+    mutant.caught = mutant.findings.caught();
+    result.mutants.push_back(std::move(mutant));
+  }
+  return result;
+}
+
+TEST(Mutants, BreakTheChecksThatTheyClearlyMiss) {
+  const Claim claim = made_up("T3");
+  const std::vector<Result> results = {with_mutants(claim, {{1, 1, 5}, {2, 1, 1}, {3, 1, 1}})};
+  const auto by = broken_by(results[0]);
+  EXPECT_EQ(by[0], (std::vector<std::size_t>{2, 3}));
+  EXPECT_TRUE(by[1].empty());
+  const Coverage coverage = coverage_of(results);
+  EXPECT_EQ(coverage.broken, 1U);
+  EXPECT_EQ(coverage.checks, 2U);  // the printed form is no check of the claim
+  EXPECT_TRUE(mutants_text(results).ends_with("\n1 of 2 checks are broken by a mutant\n"));
+}
+
+TEST(Mutants, MustMakeTheSameChecks) {
+  const Claim claim = made_up("T3");
+  EXPECT_THROW(broken_by(with_mutants(claim, {{1, 1}})), Error);
+}
+
 TEST(ThePage, LetsNoTextBreakOut) {
   const Claim claim = made_up("T3");
   const std::vector<Result> results = {result_of(claim)};
