@@ -51,9 +51,16 @@ void on_pure_noise(const Setup& setup, const std::string& id, Findings& findings
     std::vector<std::uint64_t> times(steps + 1);
     std::iota(times.begin(), times.end(), std::uint64_t{0});
     const Vector bound = bound_recursion({alpha, p}, c.lambda, b_of(setup, c), c.d0, times);
-    const double scale = power_of_time(p)(steps);
-    findings.equal(fmt::format("{}: (t+1)^p E|x_t|^2 at t = {}", where, steps),
-                   {scale * course.back().value, scale * course.back().se}, scale * bound.back());
+    // Over how much of its limit R_t has reached, to first order; the next is a share of it.
+    const double scale =
+        power_of_time(setup.right(p, 2 * p, kSquared))(steps) / approach(alpha, c.lambda, p, steps);
+    const double limit = setup.right(power_limit(alpha, c.lambda, b_of(setup, c)),
+                                     alpha * c.b_star / c.lambda, kTwice);
+    findings.equal(
+        fmt::format(
+            "{}: (t+1)^p E|x_t|^2 at t = {}, by its approach, tends to alpha B_*/(2 lambda)", where,
+            steps),
+        {scale * course.back().value, scale * course.back().se}, limit, 0.05 * limit);
     equals(findings, where + ": E|x_t - x_*|^2 = R_t", course, bound);
   }
 }

@@ -228,7 +228,8 @@ const RegisterClaim registered{
          "itself is the zero of psi(x) + lambda x, psi = E[d / sqrt(v)] with states at rest: each "
          "method has its own. For methods with momentum aiming fails at half of the steps near the "
          "target (T18), so that their rows are observed and not implied; Adam's is measured from "
-         "the gradient's target, since Assumption 2 fails for it (T21).",
+         "the gradient's target, which is another inequality than the theorem's, whose d_t is m_t: "
+         "Assumption 2 fails for Adam (T21).",
      .errata =
          {"E9: sigma_t bounds err_t relative to |E_t d|, coordinate by coordinate: where E_t d_k = "
           "0 and err_t is not, none is large enough; for BCOS-c limsup sigma_t is infinite almost "

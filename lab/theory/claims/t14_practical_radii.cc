@@ -98,8 +98,9 @@ void draw(const std::vector<Row>& rows, Findings& findings) {
     }
   }
   figure.caption =
-      "Distance of the end of the runs from the method's own target, below all bounds "
-      "on it; the mean of err_t tells far more than its supremum. Methods: " +
+      "Distance of the end of the runs from the method's own target, and what bounds it for "
+      "methods without momentum; for the others these numbers are observed and not implied. The "
+      "mean of err_t tells far more than its supremum. Methods: " +
       order + ".";
   findings.figure(std::move(figure));
 }

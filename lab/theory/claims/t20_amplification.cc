@@ -222,8 +222,8 @@ void adversaries(const Setup& setup, const std::vector<Bounded>& all, Findings& 
 
 void run(const Setup& setup, Findings& findings) {
   const std::vector<Bounded> all = methods(setup);
-  bursts(setup, all, findings);
   attained(all, findings);
+  bursts(setup, all, findings);
   finite_times(setup, all, findings);
   adversaries(setup, all, findings);
 }

@@ -136,8 +136,8 @@ void rate(const Setup& setup, Findings& findings) {
 }
 
 void run(const Setup& setup, Findings& findings) {
-  without_noise(setup, findings);
   rate(setup, findings);
+  without_noise(setup, findings);
 }
 
 const RegisterClaim registered{

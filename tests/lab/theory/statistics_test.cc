@@ -107,6 +107,13 @@ TEST(Check, AllowsWhatItSays) {
   EXPECT_TRUE(findings.caught());
 }
 
+TEST(Check, AllowsRoundingAloneUnlessItSaysMore) {
+  Findings findings;
+  EXPECT_DOUBLE_EQ(findings.equal("computed", {1}, 1).slack, 2e-12);
+  EXPECT_DOUBLE_EQ(findings.at_most("computed", {1}, -3).slack, 4e-12);
+  EXPECT_DOUBLE_EQ(findings.at_least("computed", {1}, 1, 1e-3).slack, 1e-3);
+}
+
 TEST(Check, CountsAWorstOfManyAsSoMany) {
   Findings findings;
   findings.equal("one", {1.47, 0.1}, 1);
