@@ -38,11 +38,12 @@ struct RunOptions {
 
 inline constexpr int kColumns = 100;  ///< of texts that nobody looks at in a terminal
 
-/// By check of the result: the numbers of the mutants that clearly miss it, counted from 1. Throws
-/// Error where a mutant does not make the same checks.
+/// By check of the result: the numbers of the mutants that clearly miss it, counted from 1; none
+/// for printed forms, which are not claimed. Throws Error where a mutant does not make the same
+/// checks.
 std::vector<std::vector<std::size_t>> broken_by(const Result& result);
 
-/// How many checks are broken by a mutant. Printed forms do not count: they are not claimed.
+/// How many checks of what is claimed are broken by a mutant.
 struct Coverage {
   std::size_t broken = 0;
   std::size_t checks = 0;

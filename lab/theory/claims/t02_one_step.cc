@@ -149,6 +149,13 @@ void from_everywhere(const Setup& setup, const Aimed& c, Findings& findings, lab
     for (double& value : far) value *= 1e6;
   }
   if (squared_norm(c.target) > 0) look(far, false);
+  if (squared_norm(c.target) > 0 && c.id != "P2") {
+    const double alpha = 1 / c.lambda;
+    const double bound = one_step_bound(0, alpha, c.lambda, b_star_of(setup, c));
+    const Estimate seen = sampled(c, far, alpha, 4000, key_of("T2/far/" + c.id));
+    findings.equal(c.id + ", alpha lambda 1, far out along x_*: E|x_1 - x_*|^2 attains the bound",
+                   seen, bound, 1e-4 * bound);
+  }
   cloud.series.push_back(std::move(drawn));
   double attained = 1;
   if (c.id == "P2") {

@@ -43,6 +43,23 @@ void threshold(const Setup& setup, const Aimed& c, Findings& findings) {
       {static_cast<double>(wrong)}, 0);
 }
 
+/// The same by a run: from x_0 with this alpha the distance stays in the mean.
+void threshold_sampled(const Setup& setup, const Aimed& c, Findings& findings) {
+  const double aim = aiming_margin(*c.problem, c.problem->start(), 0, c.target);
+  const double most = setup.right(2.0, 1.0, kHalfThreshold) * aim / c.blocks();
+  const Simulation simulation{.problem = *c.problem,
+                              .method = conceptual(0),
+                              .stepsizes = {most},
+                              .replicates = setup.scaled(20000, 200000),
+                              .key = key_of("T8/most/" + c.id)};
+  const std::uint64_t once[] = {1};
+  const Estimate after = means_at(simulation, once, [&](ConstSpan x) {
+                           return squared_distance(x, c.target);
+                         }).front();
+  findings.equal(fmt::format("{}: E|x_1 - x_*|^2 = D_0 at alpha = 2<e,phi>/m, sampled", c.id),
+                 after, c.d0);
+}
+
 /// Nothing is lost on the way: E|e_T|^2 + 2 sum alpha_t E<e_t, phi> = D_0 + m sum alpha_t^2. Hence
 /// sum alpha_t <e_t, phi> is finite, which is what almost sure convergence comes from.
 void balance(const Setup& setup, const Aimed& c, Findings& findings) {
@@ -141,7 +158,10 @@ void run(const Setup& setup, Findings& findings) {
   for (const Aimed& c : aimed_without_decay()) {
     setup.stage(c.id);
     // Without a signal there is nothing to aim at, and the distance grows whatever alpha.
-    if (c.id != "P0" && c.id != "P0b") threshold(setup, c, findings);
+    if (c.id != "P0" && c.id != "P0b") {
+      threshold_sampled(setup, c, findings);
+      threshold(setup, c, findings);
+    }
     balance(setup, c, findings);
   }
   for (const Aimed& c : examples) {

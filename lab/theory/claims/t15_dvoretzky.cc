@@ -60,6 +60,7 @@ Paths walk(const Setup& setup, std::uint64_t steps, std::size_t seeds) {
   const auto windows = static_cast<std::size_t>(std::bit_width(steps - 1)) + 1;
   Paths paths{std::vector<Vector>(seeds, Vector(windows, 0.0)),
               std::vector<Vector>(seeds, Vector(windows, 1e300)), Vector(seeds), Vector(seeds)};
+  const std::uint64_t half = steps - steps / 2;
   const std::uint64_t key = key_of("T15");
   parallel_for(seeds, [&](std::size_t seed) {
     Point now = kStart;
@@ -70,7 +71,7 @@ Paths walk(const Setup& setup, std::uint64_t steps, std::size_t seeds) {
       paths.most[seed][j] = std::max(paths.most[seed][j], away);
       paths.least[seed][j] = std::min(paths.least[seed][j], away);
       if (2 * t >= steps) {
-        paths.late[seed] += away / static_cast<double>(steps - steps / 2);
+        paths.late[seed] += away / static_cast<double>(half);
         paths.late_most[seed] = std::max(paths.late_most[seed], away);
       }
       Noise noise(key, seed, t);
