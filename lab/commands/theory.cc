@@ -65,7 +65,6 @@ void print_results(const Options& options, const std::vector<Result>& results) {
       print("\n{}\n{}", result.claim->id, checks_text(result, columns));
     }
   }
-  if (options.mutants) print("\n{}", mutants_text(results, columns));
 }
 
 void run(const Options& options) {
@@ -78,6 +77,7 @@ void run(const Options& options) {
   const auto failed = std::ranges::count_if(results, [](const Result& r) { return !r.pass(); });
   if (failed == 0) print("\nall {} claims hold\n", results.size());
   if (!options.report.empty()) print("see {}/theory.html\n", visible(options.report));
+  if (options.mutants) print("\n{}", mutants_text(results, columns_of(terminal())));
   if (failed > 0) {
     throw fail("theory", "expected every claim to hold but {} of {} did not", failed,
                results.size());
@@ -106,12 +106,12 @@ void add_theory(Program& program) {
                   {"bcos theory", "bcos theory T5 T14 -v", "bcos theory --report theory",
                    "bcos theory --full --mutants", "bcos theory list"},
                   [options] { run(*options); });
-  app.add_option("CLAIM", options->ids, "T1 to T20 (all)")->type_name("");
+  app.add_option("CLAIM", options->ids, "T1 to T24 (all)")->type_name("");
   app.add_flag("--full", options->full, "replicates and horizons of the specification: minutes");
-  app.add_flag("--quick", options->quick, "fewer of them, under a minute (the default)")
+  app.add_flag("--quick", options->quick, "fewer of them, within two minutes (the default)")
       ->excludes("--full");
   app.add_flag("--mutants", options->mutants,
-               "also put a wrong formula into each claim, and show that it is caught");
+               "also put wrong formulas into each claim, and tell which checks they break");
   app.add_flag("-v,--verbose", options->verbose, "every check of every claim");
   add_text(app, "--report", "DIR", options->report,
            "write theory.html, theory.json and figures there");

@@ -6,6 +6,28 @@
 namespace bcos::theory {
 namespace {
 
+class Reversed : public Problem {
+ public:
+  explicit Reversed(std::unique_ptr<Problem> problem) : problem_(std::move(problem)) {}
+  std::size_t size() const override { return problem_->size(); }
+  std::size_t block_size() const override { return problem_->block_size(); }
+  Vector start() const override { return problem_->start(); }
+  double lambda() const override { return problem_->lambda(); }
+  void sample(ConstSpan x, Noise& noise, Span d) const override {
+    problem_->sample(x, noise, d);
+    for (double& value : d) value = -value;
+  }
+  bool moments(ConstSpan x, Span mean, Span second) const override {
+    if (!problem_->moments(x, mean, second)) return false;
+    for (double& value : mean) value = -value;
+    return true;
+  }
+  std::optional<Vector> target(double lambda) const override { return problem_->target(lambda); }
+
+ private:
+  std::unique_ptr<Problem> problem_;
+};
+
 std::vector<Aimed> all_aimed(bool decay) {
   std::vector<Aimed> all;
   for (const NamedProblem& named : problems()) {
@@ -36,6 +58,11 @@ Aimed aimed(const std::string& id) {
     throw fail("theory", "expected a problem with known moments and target but received '{}'", id);
   }
   return std::move(*one);
+}
+
+Aimed reversed(Aimed aimed) {
+  aimed.problem = std::make_unique<Reversed>(std::move(aimed.problem));
+  return aimed;
 }
 
 std::vector<Aimed> aimed_problems() { return all_aimed(true); }

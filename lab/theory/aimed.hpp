@@ -28,6 +28,10 @@ std::optional<Aimed> aimed(std::string id, std::unique_ptr<Problem> problem, dou
 /// A registered problem with its own decay. Throws Error where something is not known.
 Aimed aimed(const std::string& id);
 
+/// The same problem with -d for d, which leads away from the target: what a mutant of the aiming
+/// condition runs on.
+Aimed reversed(Aimed aimed);
+
 /// All registered problems that can be had, each with its own decay.
 std::vector<Aimed> aimed_problems();
 /// The same with lambda = 0.

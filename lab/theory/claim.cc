@@ -35,7 +35,7 @@ const Claim& claim_by_id(const std::string& id, std::span<const std::string_view
     known.push_back(claim.id);
   }
   known.insert(known.end(), others.begin(), others.end());
-  throw fail("theory", "expected a claim in T1..T20 but received '{}'{}", id,
+  throw fail("theory", "expected a claim in T1..T24 but received '{}'{}", id,
              suggestion(id, known));
 }
 

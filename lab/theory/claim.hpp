@@ -44,7 +44,7 @@ struct Claim {
   void (*run)(const Setup& setup, Findings& findings) = nullptr;
 };
 
-/// T1 to T20: all that registered, by number.
+/// T1 to T24: all that registered, by number.
 std::span<const Claim> claims();
 /// Case does not matter. Throws Error naming the nearest id, or the nearest of other words that
 /// could have been meant.

@@ -84,12 +84,16 @@ Vector linear_course(const Stepsizes& stepsizes, ConstSpan kappa, ConstSpan nu, 
 
 Check& within(Findings& findings, const std::string& what, const Course& course, ConstSpan bound) {
   const std::size_t t = worst_time(course, bound, [](double over) { return over; });
-  return findings.at_most(fmt::format("{}, worst t = {}", what, t), course[t], bound[t]);
+  Check& check = findings.at_most(fmt::format("{}, worst t = {}", what, t), course[t], bound[t]);
+  check.among = course.size() - 1;
+  return check;
 }
 
 Check& equals(Findings& findings, const std::string& what, const Course& course, ConstSpan exact) {
   const std::size_t t = worst_time(course, exact, [](double off) { return std::abs(off); });
-  return findings.equal(fmt::format("{}, worst t = {}", what, t), course[t], exact[t]);
+  Check& check = findings.equal(fmt::format("{}, worst t = {}", what, t), course[t], exact[t]);
+  check.among = course.size() - 1;
+  return check;
 }
 
 }  // namespace bcos::theory

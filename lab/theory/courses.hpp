@@ -28,7 +28,8 @@ Vector bound_course(const Aimed& aimed, const Stepsizes& stepsizes, std::uint64_
 Vector linear_course(const Stepsizes& stepsizes, ConstSpan kappa, ConstSpan nu, ConstSpan e0,
                      std::uint64_t steps);
 
-/// Checked at every t, recorded at the one where it comes nearest to failing.
+/// Checked at every t, recorded at the one where it comes nearest to failing, as the worst of so
+/// many.
 Check& within(Findings& findings, const std::string& what, const Course& course, ConstSpan bound);
 Check& equals(Findings& findings, const std::string& what, const Course& course, ConstSpan exact);
 

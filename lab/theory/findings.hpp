@@ -14,16 +14,18 @@ enum class Relation { equal, at_most, at_least };
 enum class Form {
   claim,    ///< the prediction, in its right form: it must hold
   printed,  ///< what the paper prints where it is wrong or loose: recorded beside the right form
+  quoted,  ///< a figure of the specification, to its digits: must hold, but catches no mutant alone
 };
 
 /// A measured number against a predicted one.
 struct Check {
   std::string what;
   Relation relation = Relation::equal;
-  Estimate measured;
+  Estimate measured;     ///< what is random has a standard error: se = 0 says that it was computed
   double predicted = 0;  ///< a value, or a bound
   double slack = 0;      ///< allowed besides the standard errors: rounding, or a stated model error
   Form form = Form::claim;
+  std::size_t among = 1;  ///< comparisons of which this is the worst: each step of a course counts
   bool expected_to_hold = true;  ///< printed forms alone may be expected to fail
 
   /// How far the measured number is on the wrong side of the predicted one; 0 if it is not.
@@ -45,6 +47,8 @@ class Findings {
   Check& at_least(std::string what, Estimate measured, double bound, double slack = -1);
   /// The last check is the printed form, and the erratum says whether it holds.
   static void as_printed(Check& check, bool expected_to_hold);
+  /// The last check is a figure quoted in the specification.
+  static void as_quoted(Check& check) { check.form = Form::quoted; }
 
   void number(std::string name, Estimate value) { numbers_.push_back({std::move(name), value}); }
   void figure(lab::Figure figure) { figures_.push_back(std::move(figure)); }
@@ -62,7 +66,8 @@ class Findings {
   bool pass() const;
   /// The check that stands for all: the first that does not pass, else the first.
   const Check& headline() const;
-  /// Whether a wrong formula was seen to be wrong: a claim was clearly missed.
+  /// Whether a wrong formula was seen to be wrong: a claim was clearly missed, and not a quoted
+  /// figure alone.
   bool caught() const;
 
  private:

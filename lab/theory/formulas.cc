@@ -1,5 +1,7 @@
 #include "lab/theory/formulas.hpp"
 
+#include <algorithm>
+
 namespace bcos::theory {
 
 double b_star(const Problem& problem, double lambda, ConstSpan target) {
@@ -7,12 +9,19 @@ double b_star(const Problem& problem, double lambda, ConstSpan target) {
          2 * lambda * sum_of_norms(target, problem.block_size());
 }
 
+double moving_blocks(const Problem& problem, ConstSpan x) {
+  Vector mean(problem.size());
+  Vector second(problem.blocks());
+  known_moments(problem, x, mean, second);
+  return static_cast<double>(std::ranges::count_if(second, [](double value) { return value > 0; }));
+}
+
 double one_step_distance(const Problem& problem, ConstSpan x, double alpha, double lambda,
                          ConstSpan target) {
   const Vector phi = phi_of(problem, x);
   const double keep = 1 - alpha * lambda;
-  const double noise = static_cast<double>(problem.blocks()) +
-                       lambda * lambda * squared_norm(target) + 2 * lambda * dot(target, phi);
+  const double noise = moving_blocks(problem, x) + lambda * lambda * squared_norm(target) +
+                       2 * lambda * dot(target, phi);
   return keep * keep * squared_distance(x, target) -
          2 * alpha * keep * aiming_margin(problem, x, lambda, target) + alpha * alpha * noise;
 }

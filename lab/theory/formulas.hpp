@@ -11,6 +11,9 @@ namespace bcos::theory {
 /// B_* = m + lambda^2 |x_*|^2 + 2 lambda sum_k |x_{*,k}|, m the number of blocks.
 double b_star(const Problem& problem, double lambda, ConstSpan target);
 
+/// How many blocks have E|d_k|^2 > 0: no other ones move.
+double moving_blocks(const Problem& problem, ConstSpan x);
+
 /// E_t|x_{t+1} - x_*|^2 of the conceptual method from x, exactly.
 double one_step_distance(const Problem& problem, ConstSpan x, double alpha, double lambda,
                          ConstSpan target);

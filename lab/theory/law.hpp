@@ -27,14 +27,20 @@ struct Law {
   enum class Kind {
     gaussian,
     exponential,  ///< shifted: mean + sd (E - 1), E exponential; its skewness is 2
+    two_point,    ///< a low value with probability `rare`, else a high one
   };
   Kind kind = Kind::gaussian;
   double mean = 0;
-  double sd = 1;  ///< > 0
+  double sd = 1;      ///< > 0
+  double rare = 0.5;  ///< of two_point alone
+
+  /// `low` with probability `rare`, else `high`; low < high.
+  static Law two_points(double low, double high, double rare);
 
   double sample(Noise& noise) const;
   CentralMoments moments() const;
   /// sum_i weight_i f(node_i) = E f, for an f that may jump or bend sharply at the points given.
+  /// Of two_point, its two points.
   Quadrature nodes(ConstSpan around, int halvings = 40) const;
 };
 

@@ -106,6 +106,52 @@ double conceptual_momentum_field(double mean, double s, double beta) {
   return mean_over_normal([&](double z) { return phi(mean + deviation * z, (1 - beta) * s); });
 }
 
+double long_run_variance(double mean, double s, double beta) {
+  // m_{t+1} is normal given m_t: both on a grid, fine against the noise of one step.
+  constexpr std::size_t kPoints = 241;
+  constexpr int kForgotten = 400;  // steps until beta^j is nothing
+  const double deviation = momentum_deviation(s, beta);
+  const double step = (1 - beta) * s;
+  Vector m(kPoints), law(kPoints), phi_of_m(kPoints), scale(kPoints);
+  std::vector<Vector> kernel(kPoints, Vector(kPoints));
+  double all = 0;
+  for (std::size_t i = 0; i < kPoints; ++i) {
+    const double z = 14 * static_cast<double>(i) / (kPoints - 1) - 7;
+    m[i] = mean + deviation * z;
+    all += law[i] = density(z);
+    const double expected = beta * m[i] + (1 - beta) * mean;
+    scale[i] = std::hypot(expected, step);
+    phi_of_m[i] = expected / scale[i];
+  }
+  for (double& weight : law) weight /= all;
+  for (std::size_t i = 0; i < kPoints; ++i) {
+    const double expected = beta * m[i] + (1 - beta) * mean;
+    double sum = 0;
+    for (std::size_t j = 0; j < kPoints; ++j) {
+      sum += kernel[i][j] = density((m[j] - expected) / step);
+    }
+    for (double& share : kernel[i]) share /= sum;
+  }
+  const double average = dot(law, phi_of_m);
+  // later[i]: the sum of E[y_j] - average over all steps after one that left m at m_i.
+  Vector now = phi_of_m;
+  for (double& value : now) value -= average;
+  Vector later(kPoints, 0.0);
+  for (int j = 0; j < kForgotten; ++j) {
+    for (std::size_t i = 0; i < kPoints; ++i) later[i] += now[i];
+    Vector next(kPoints);
+    for (std::size_t i = 0; i < kPoints; ++i) next[i] = dot(kernel[i], now);
+    now = std::move(next);
+  }
+  double with_later = 0;
+  for (std::size_t i = 0; i < kPoints; ++i) {
+    for (std::size_t j = 0; j < kPoints; ++j) {
+      with_later += law[i] * kernel[i][j] * m[j] / scale[i] * later[j];
+    }
+  }
+  return 1 - average * average + 2 * with_later;
+}
+
 std::optional<Field> field_of(const Method& method) {
   if (method.rule != StepRule::sqrt) return std::nullopt;
   const double beta = method.direction == Direction::momentum ? method.beta : 0;

@@ -26,6 +26,10 @@ double conceptual_momentum_field(double mean, double s, double beta);
 /// and without momentum, signs of either, the conditional estimators. Nothing: simulate.
 std::optional<Field> field_of(const Method& method);
 
+/// The sum over all j of Cov(y_0, y_j), y_t = m_t / sqrt(E_t m_t^2) at a fixed x: what the sum of
+/// many steps of conceptual momentum varies by, a step.
+double long_run_variance(double mean, double s, double beta);
+
 /// phi_t of momentum that stands at m.
 double momentum_phi(double mean, double s, double m, double beta);
 /// E_t[d / sqrt(v)] of a conditional estimator when momentum stands at m.

@@ -141,10 +141,24 @@ std::string mutants(const Result& result) {
          HtmlTable::words(seen.what), Cell{miss_text(seen), true}},
         mutant.caught);
   }
+  const auto by = broken_by(result);
+  HtmlTable checks({HtmlTable::words("check"), HtmlTable::words("broken by")});
+  for (std::size_t i = 0; i < by.size(); ++i) {
+    if (result.findings.checks()[i].form == Form::printed) continue;
+    std::string names;
+    for (const std::size_t k : by[i]) {
+      names += fmt::format("{}{}", names.empty() ? "" : "; ", result.mutants[k - 1].what);
+    }
+    checks.add({HtmlTable::words(result.findings.checks()[i].what),
+                HtmlTable::words(names.empty() ? "none" : names)});
+  }
+  const Coverage coverage = coverage_of({&result, 1});
   return fmt::format(
       "<details class=\"mutants\"{}>\n<summary>{} of {} wrong formulas put in on purpose were "
-      "caught</summary>\n<div class=\"scroll\">\n{}</div></details>\n",
-      caught == result.mutants.size() ? "" : " open", caught, result.mutants.size(), table.text());
+      "caught; {} of {} checks are broken by one</summary>\n<div class=\"scroll\">\n{}{}</div>"
+      "</details>\n",
+      caught == result.mutants.size() ? "" : " open", caught, result.mutants.size(),
+      coverage.broken, coverage.checks, table.text(), checks.text());
 }
 
 }  // namespace

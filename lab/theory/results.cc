@@ -3,11 +3,43 @@
 #include <algorithm>
 #include <chrono>
 
+#include "engine/error.hpp"
+
 namespace bcos::theory {
 
 bool Result::pass() const {
   return findings.pass() &&
          std::ranges::all_of(mutants, [](const MutantResult& mutant) { return mutant.caught; });
+}
+
+std::vector<std::vector<std::size_t>> broken_by(const Result& result) {
+  const auto& checks = result.findings.checks();
+  std::vector<std::vector<std::size_t>> by(checks.size());
+  for (std::size_t k = 0; k < result.mutants.size(); ++k) {
+    const auto& wrong = result.mutants[k].findings.checks();
+    if (wrong.size() != checks.size()) {
+      throw fail("theory", "expected {} checks of mutant {} of {} but received {}", checks.size(),
+                 k + 1, result.claim->id, wrong.size());
+    }
+    for (std::size_t i = 0; i < checks.size(); ++i) {
+      // A printed form is no check of the claim.
+      if (checks[i].form != Form::printed && wrong[i].clearly_missed()) by[i].push_back(k + 1);
+    }
+  }
+  return by;
+}
+
+Coverage coverage_of(std::span<const Result> results) {
+  Coverage coverage;
+  for (const Result& result : results) {
+    const auto by = broken_by(result);
+    for (std::size_t i = 0; i < by.size(); ++i) {
+      if (result.findings.checks()[i].form == Form::printed) continue;
+      ++coverage.checks;
+      coverage.broken += by[i].empty() ? 0 : 1;
+    }
+  }
+  return coverage;
 }
 
 Result run_claim(const Claim& claim, const RunOptions& options) {

@@ -38,6 +38,18 @@ struct RunOptions {
 
 inline constexpr int kColumns = 100;  ///< of texts that nobody looks at in a terminal
 
+/// By check of the result: the numbers of the mutants that clearly miss it, counted from 1; none
+/// for printed forms, which are not claimed. Throws Error where a mutant does not make the same
+/// checks.
+std::vector<std::vector<std::size_t>> broken_by(const Result& result);
+
+/// How many checks of what is claimed are broken by a mutant.
+struct Coverage {
+  std::size_t broken = 0;
+  std::size_t checks = 0;
+};
+Coverage coverage_of(std::span<const Result> results);
+
 Result run_claim(const Claim& claim, const RunOptions& options);
 
 /// One row a claim, and below what it says, the check that stands for it and what came of the
@@ -45,7 +57,8 @@ Result run_claim(const Claim& claim, const RunOptions& options);
 std::string results_table(std::span<const Result> results, int columns = kColumns);
 /// Every check of a claim, a line each.
 std::string checks_text(const Result& result, int columns = kColumns);
-/// Every mutant: whether and by what it was caught.
+/// Every mutant, whether and by what it was caught; every check, by which mutants it is broken; and
+/// as the last line how many are: "N of M checks are broken by a mutant".
 std::string mutants_text(std::span<const Result> results, int columns = kColumns);
 
 /// All numbers, those of the figures too. Times are left out of what must not change from run to

@@ -15,6 +15,17 @@ ordered_json number(double value) {
   return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
 }
 
+std::string_view name(Form form) {
+  switch (form) {
+    case Form::printed:
+      return "printed";
+    case Form::quoted:
+      return "quoted";
+    default:
+      return "claim";
+  }
+}
+
 std::string_view name(Relation relation) {
   switch (relation) {
     case Relation::at_most:
@@ -28,12 +39,13 @@ std::string_view name(Relation relation) {
 
 ordered_json check_json(const Check& check, double errors) {
   return {{"what", check.what},
-          {"form", check.form == Form::claim ? "claim" : "printed"},
+          {"form", name(check.form)},
           {"relation", name(check.relation)},
           {"predicted", number(check.predicted)},
           {"measured", number(check.measured.value)},
           {"standard_error", number(check.measured.se)},
           {"slack", number(check.slack)},
+          {"worst_of", check.among},
           {"holds", check.holds(errors)},
           {"expected_to_hold", check.expected_to_hold}};
 }
@@ -122,6 +134,7 @@ ordered_json result_json(const Result& result) {
           {"checks", checks_json(result.findings)},
           {"numbers", std::move(numbers)},
           {"mutants", std::move(mutants)},
+          {"broken_by", broken_by(result)},
           {"figures", figures_json(result)},
           {"seconds", result.seconds}};
 }

@@ -123,16 +123,36 @@ std::string checks_text(const Result& result, int columns) {
 }
 
 std::string mutants_text(std::span<const Result> results, int columns) {
-  Table table({{"claim"}, {"mutant"}, {"missed by"}});
+  Table table({{"claim"}, {"mutant"}, {""}, {"missed by"}});
   std::vector<std::vector<std::string>> below;
   for (const Result& result : results) {
-    for (const MutantResult& mutant : result.mutants) {
+    for (std::size_t k = 0; k < result.mutants.size(); ++k) {
+      const MutantResult& mutant = result.mutants[k];
       const Check& seen = witness(mutant.findings);
-      table.add({result.claim->id, mutant.caught ? "caught" : "SURVIVES", miss_text(seen)});
+      table.add({result.claim->id, fmt::format("{}", k + 1), mutant.caught ? "caught" : "SURVIVES",
+                 miss_text(seen)});
       below.push_back({mutant.what, fmt::format("seen in {}", seen.what)});
     }
   }
-  return with_words_below(table, below, columns);
+  std::string out = with_words_below(table, below, columns) + "\n";
+  Table checks({{"claim"}, {"broken by mutant"}, {"check"}});
+  for (const Result& result : results) {
+    const auto by = broken_by(result);
+    for (std::size_t i = 0; i < by.size(); ++i) {
+      const Check& check = result.findings.checks()[i];
+      if (check.form == Form::printed) continue;
+      std::string numbers;
+      for (const std::size_t k : by[i])
+        numbers += fmt::format("{}{}", numbers.empty() ? "" : " ", k);
+      constexpr int kOthers = 32;
+      add_wrapped(checks, {result.claim->id, numbers.empty() ? "none" : numbers, check.what}, 2,
+                  columns - kOthers);
+    }
+  }
+  const Coverage coverage = coverage_of(results);
+  return out + checks.text() +
+         fmt::format("\n{} of {} checks are broken by a mutant\n", coverage.broken,
+                     coverage.checks);
 }
 
 }  // namespace bcos::theory

@@ -80,10 +80,21 @@ double normal_quantile(double p) {
   return (least + most) / 2;
 }
 
-double allowed_errors(std::size_t checks) {
-  constexpr double kUsual = 4.5;
-  constexpr std::size_t kMany = 1000;
-  return checks <= kMany ? kUsual : normal_quantile(0.005 / static_cast<double>(checks));
+Estimate largest_in_batches(std::span<const double> sample, std::size_t batches) {
+  batches = std::min(batches, sample.size());
+  const std::size_t size = sample.size() / batches;
+  std::vector<double> largest;
+  for (std::size_t i = 0; i < batches; ++i) {
+    largest.push_back(std::ranges::max(sample.subspan(i * size, size)));
+  }
+  return mean_of(largest);
+}
+
+double allowed_errors(std::size_t comparisons) {
+  constexpr double kLeast = 4.5;
+  constexpr double kAlarm = 1e-4;  // on both sides together
+  if (comparisons == 0) return kLeast;
+  return std::max(kLeast, normal_quantile(kAlarm / 2 / static_cast<double>(comparisons)));
 }
 
 }  // namespace bcos::theory

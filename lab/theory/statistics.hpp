@@ -47,7 +47,12 @@ double slope_of(std::span<const double> x, std::span<const double> y);
 /// z with P(N(0,1) > z) = p, for 0 < p < 1/2.
 double normal_quantile(double p);
 
-/// How many standard errors `checks` sampled checks of one run are given each.
-double allowed_errors(std::size_t checks);
+/// The mean of the largest numbers of so many equal parts of a sample: how large the largest of one
+/// part is, with a standard error.
+Estimate largest_in_batches(std::span<const double> sample, std::size_t batches = 16);
+
+/// How many standard errors each of so many sampled comparisons is given, that all of them together
+/// raise a false alarm in one run of 10,000; never fewer than 4.5.
+double allowed_errors(std::size_t comparisons);
 
 }  // namespace bcos::theory

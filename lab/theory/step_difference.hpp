@@ -1,6 +1,10 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "lab/theory/estimator_moments.hpp"
+#include "lab/theory/states.hpp"
 
 /// The difference of the practical and the conceptual step, E_t[d / sqrt(v + eps)] - phi, and what
 /// bounds it. eps is the one under the root.
@@ -13,19 +17,28 @@ double bias_bound(double tau, double eps_over_second);
 /// |phi - E d / sqrt(E v + eps)|, exactly.
 double bias_part(const EstimatorMoments& moments, double eps);
 
-/// C / sqrt(SNR(v + eps)): the most that the randomness of v changes a step with |d| <= C sqrt(v).
-double variance_part(const EstimatorMoments& moments, double eps, double c);
-
-/// E[d / sqrt(v + eps)] to second order: E d / sqrt(E z) - Cov / (2 E z^{3/2}) + 3 E d Var /
-/// (8 E z^{5/2}), z = v + eps.
-struct SecondOrder {
+/// E d / sqrt(E z) and -Cov(d, v) / (2 (E z)^{3/2}), z = v + eps: E[d / sqrt(z)] up to C / SNR(z)
+/// for every method with |d| <= C sqrt(v).
+struct Expansion {
   double first = 0;
   double covariance = 0;
-  double variance = 0;
-  double sum() const { return first + covariance + variance; }
 };
-SecondOrder second_order(const EstimatorMoments& moments, double eps);
-/// r_Y r_Z^2 + |E d| / sqrt(E z) r_Z^3: what is left out, up to a factor, where SNR(z) >= 20.
-double second_order_rest(const EstimatorMoments& moments, double eps);
+Expansion expansion_of(const EstimatorMoments& moments, double eps);
+
+/// The most that the randomness of v changes a step with |d| <= C sqrt(v): the smaller one of
+/// |Cov| / (2 (E z)^{3/2}) + C / SNR(z) and C / sqrt(SNR(z)).
+double variance_part(const EstimatorMoments& moments, double eps, double c);
+
+/// A method and a law of its gradient at which the ratio lemma is all but attained: with
+/// probability `rare` the step is -C, and otherwise so long that it alone makes up E v.
+struct NearlyAttained {
+  std::string id;
+  Method method;
+  States states;
+  Law law;
+  double c = 0;
+};
+/// One for every method with a finite C.
+std::vector<NearlyAttained> nearly_attained(double rare);
 
 }  // namespace bcos::theory

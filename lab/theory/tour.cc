@@ -20,8 +20,8 @@ const std::vector<Chapter>& all() {
        "expected direction must not lead away from the target, <x_t - x_*, phi_t + lambda x_*> >= "
        "0. This asks for less than convexity. With decoupled decay the target is the point where "
        "phi(x) + lambda x = 0, which is not the minimiser of the loss and depends on the direction "
-       "that is used.",
-       {"T18"}},
+       "that is used. With momentum it fails near the target, and averaging takes its place.",
+       {"T18", "T22"}},
       {"The conceptual method",
        "Section 5.2",
        "The conceptual method divides by sqrt(E_t d_t^2) itself, which nobody can compute in "
@@ -33,15 +33,15 @@ const std::vector<Chapter>& all() {
       {"The conceptual method without decay",
        "Section 5.2",
        "With lambda = 0 nothing pulls towards a point by itself, and aiming has to be stronger for "
-       "the same conclusions.",
-       {"T3", "T8"}},
+       "the same conclusions: <e, phi> >= 0 alone is not enough.",
+       {"T3", "T8", "T23"}},
       {"From the conceptual to the practical method",
        "Section 5.3",
        "The practical method divides by sqrt(v_t + eps). How far its expected step is from the "
        "conceptual one splits into a part from the bias of v_t and a part from its variance; the "
        "aiming condition is weakened by as much, and the iterates reach a neighbourhood of the "
        "target instead of the target.",
-       {"T10", "T11", "T12", "T13", "T14", "T15"}},
+       {"T21", "T10", "T11", "T12", "T13", "T14", "T15", "T24"}},
       {"Bias and variance of the estimators",
        "Section 5.4",
        "What a method makes of the theory depends on the bias and the variance of its v_t alone. "

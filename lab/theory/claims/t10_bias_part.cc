@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "lab/theory/claim.hpp"
+#include "lab/theory/sampled_moments.hpp"
 #include "lab/theory/step_difference.hpp"
 
 namespace bcos::theory {
@@ -42,11 +43,12 @@ void everywhere(const Setup& setup, Findings& findings) {
     beyond = std::max(beyond, difference(second, mean, eps) - most);
     if (second >= room) {
       const double attained = difference(second, second - room, eps);
-      lower_gap = std::max(lower_gap, std::abs(attained - (1 / std::sqrt(1 - tau) - 1)));
+      lower_gap = std::max(lower_gap, std::abs(attained - setup.right(1 / std::sqrt(1 - tau) - 1,
+                                                                      tau / 2, kFirstOrder)));
       beyond = std::max(beyond, attained - most);
     }
     const double attained = difference(second, second + room, eps);
-    const double upper = 1 - 1 / std::sqrt(1 + tau + 2 * eps / second);
+    const double upper = 1 - 1 / std::sqrt(1 + tau + setup.right(2.0, 1.0, kOneEps) * eps / second);
     upper_gap = std::max(upper_gap, std::abs(attained - upper));
     beyond = std::max(beyond, attained - most);
   }
@@ -54,16 +56,18 @@ void everywhere(const Setup& setup, Findings& findings) {
   constexpr double kRounding = 1e-12;
   findings.at_most(fmt::format("most that {} settings are beyond the bound", settings), {beyond}, 0,
                    kRounding);
-  findings.equal("E v = (1-tau) E d^2 - eps attains (1-tau)^(-1/2) - 1", {lower_gap}, 0, kRounding);
+  findings.equal("E v = (1-tau) E d^2 - eps attains (1-tau)^(-1/2) - 1, while eps <= (1-tau) E d^2",
+                 {lower_gap}, 0, kRounding);
   findings.equal("E v = (1+tau) E d^2 + eps attains the other one", {upper_gap}, 0, kRounding);
 }
 
 /// The estimators themselves, with the tau that they have at random states.
 void of_estimators(const Setup& setup, Findings& findings) {
   for (const NamedEstimator& row : estimators(0.9)) {
-    double beyond = -1;
-    std::uint64_t within = 0;
-    for (std::uint64_t i = 0; i < setup.scaled(20'000, 100'000); ++i) {
+    double used = 0;
+    std::uint64_t skipped = 0;
+    const std::uint64_t states = setup.scaled(20'000, 100'000);
+    for (std::uint64_t i = 0; i < states; ++i) {
       Noise noise(key_of("T10/estimators"), i, 0);
       Method method = row.method;
       method.beta = 0.99 * noise.uniform();
@@ -74,18 +78,55 @@ void of_estimators(const Setup& setup, Findings& findings) {
       const EstimatorMoments moments = moments_of(method, m, v, law.moments());
       const double second = moments.d.second();
       const double tau = std::max(0.0, std::abs(moments.bias) - eps) / second;
-      if (tau > kMostTau) continue;
-      ++within;
+      if (tau > kMostTau) {
+        ++skipped;
+        continue;
+      }
       const double most = std::abs(moments.phi()) * bound(setup, tau, eps / second);
-      beyond = std::max(beyond, bias_part(moments, eps) - most);
+      used = std::max(used, bias_part(moments, eps) / most);
     }
-    if (within == 0) continue;
-    findings.at_most(fmt::format("{}: most that it is beyond the bound", row.id), {beyond}, 0);
+    findings.number(fmt::format("{}: share of states with tau >= 0.99, left out", row.id),
+                    {static_cast<double>(skipped) / static_cast<double>(states)});
+    if (skipped == states) continue;
+    // A state whose v is too small by more than eps attains the bound; v = d^2 has no bias, and
+    // its bound is used up only as eps grows.
+    if (row.method.estimator == Estimator::instant) {
+      findings.number(fmt::format("{}: most of the bound that a state uses", row.id), {used});
+    } else {
+      findings.equal(fmt::format("{}: most of the bound that a state uses", row.id), {used}, 1,
+                     1e-9);
+    }
+  }
+}
+
+/// Both ends with an E v that is sampled through the engine: from a state whose v is too small,
+/// with eps = 0, and from one whose v is too large by just eps.
+void sampled(const Setup& setup, Findings& findings) {
+  const Law law{Law::Kind::gaussian, 1, 1};
+  for (const NamedEstimator& row : estimators(0.9)) {
+    const bool small = row.id == "bcos_c" || row.id == "bcos_g";
+    if (!small && row.id != "adam" && row.id != "bcos_m") continue;
+    const double m = 0.5;
+    const double v = small ? 0.5 : 3;
+    const EstimatorMoments exact = moments_of(row.method, m, v, law.moments());
+    const double second = exact.d.second();
+    const double eps = small ? 0 : exact.bias;
+    const double tau = small ? -exact.bias / second : 0;
+    const Estimate bias =
+        sampled_moments({&row.method, 1}, m, v, law, setup.scaled(200'000, 4'000'000),
+                        key_of("T10/sampled/" + row.id))[0]
+            .bias;
+    const double mean = second + bias.value;
+    const double slope = std::sqrt(second) / (2 * std::pow(mean + eps, 1.5));
+    findings.equal(fmt::format("{}, v too {}: the step's relative difference, E v sampled", row.id,
+                               small ? "small" : "large"),
+                   {difference(second, mean, eps), slope * bias.se},
+                   bound(setup, tau, eps / second));
   }
 }
 
 /// What the paper writes as O(eps) is eps |E d| / (E d^2)^{3/2}.
-void small_eps(Findings& findings) {
+void small_eps(const Setup& setup, Findings& findings) {
   const auto per_eps = [](double second) {
     const double eps = 1e-7 * second;
     return difference(second, second + eps, eps) / eps;  // rho = 1
@@ -93,7 +134,7 @@ void small_eps(Findings& findings) {
   for (const double second : {1.0, 1e-4}) {
     findings.equal(
         fmt::format("tau = 0, E d^2 = {:g}: difference / (eps/E d^2) for small eps", second),
-        {per_eps(second) * second}, 1, 1e-6);
+        {per_eps(second) * second}, setup.right(1.0, 0.5, kOneEps), 1e-6);
   }
   Findings::as_printed(
       findings.at_most("E6: one constant in O(eps) for all E d^2: at 1e-4 that of 1 suffices",
@@ -109,9 +150,10 @@ void small_eps(Findings& findings) {
 }
 
 void run(const Setup& setup, Findings& findings) {
+  sampled(setup, findings);
   everywhere(setup, findings);
   of_estimators(setup, findings);
-  small_eps(findings);
+  small_eps(setup, findings);
 
   lab::Figure figure{.title = "How far a bias moves the step",
                      .caption =
@@ -142,8 +184,9 @@ const RegisterClaim registered{
      .statement = "If |E v - E d^2| <= tau E d^2 + eps with tau < 1, and the denominator has the "
                   "same eps, then E d/sqrt(E v + eps) differs from E d/sqrt(E d^2) by at most "
                   "sqrt(rho) max{(1-tau)^(-1/2) - 1, 1 - (1+tau+2 eps/E d^2)^(-1/2)}; this is "
-                  "attained.",
-     .errata = {"E6: the lemma's series needs tau + 2 eps/E d^2 < 1, and its O(eps) hides "
+                  "attained, the lower end while eps <= (1-tau) E d^2.",
+     .errata = {"E6: true for a fixed E d^2 as eps -> 0; but the lemma's series needs tau + 2 "
+                "eps/E d^2 < 1, and its O(eps) hides "
                 "|E d|/(E d^2)^(3/2), which is not uniform as E d^2 falls; the eps of the "
                 "denominator must be at least that of the bias."},
      .mutants = {"eps once instead of twice", "the first-order terms alone"},

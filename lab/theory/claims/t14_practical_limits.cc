@@ -9,7 +9,6 @@
 
 namespace bcos::theory {
 namespace t14 {
-namespace {
 
 Method decoupled(Method method) {
   method.decay = Decay::decoupled;
@@ -17,15 +16,17 @@ Method decoupled(Method method) {
   return method;
 }
 
+namespace {
+
 Points compute(const Setup& setup) {
   Points points;
   const Quadratic& problem = points.problem;
   points.target = *problem.target(kLambda);
   points.momentum = *exact_limit(problem, conceptual_momentum(kLambda, kBeta), kLambda);
-  points.sign = setup.right(*exact_limit(problem, sign_sgd, kLambda), points.target, 1);
+  points.sign = setup.right(*exact_limit(problem, sign_sgd, kLambda), points.target, kSignsFromPhi);
   const auto one_step = [](double mean, double s) { return sign_field(mean, (1 - kBeta) * s); };
   points.sign_momentum = setup.right(*exact_limit(problem, sign_momentum, kLambda),
-                                     problem.zero_of(one_step, kLambda), 3);
+                                     problem.zero_of(one_step, kLambda), kMomentumInOneStep);
   return points;
 }
 
@@ -38,7 +39,7 @@ std::vector<Estimate> limit_at_rest(const Setup& setup, const Points& points, co
   Simulation simulation{.problem = problem,
                         .method = c.method,
                         .stepsizes = {0.01},
-                        .steps = setup.scaled(4000, 40000),
+                        .steps = setup.scaled(40000, 100000),
                         .replicates = setup.scaled(128, 400),
                         .key = key_of("T14/rest/" + c.name),
                         .frozen = true};
@@ -75,11 +76,12 @@ std::vector<Contender> run_all(const Setup& setup, const Points& points) {
                                 .method = c.method,
                                 .stepsizes = {1, 0.75},
                                 .steps = setup.scaled(10000, 100000),
-                                .replicates = setup.scaled(128, 400),
+                                .replicates = setup.scaled(256, 400),
                                 .key = key_of("T14/P1")};
     const bool momentum = c.method.direction == Direction::momentum;
-    c.aim = stands_for_momentum(c.method) ? setup.right(points.momentum, points.target, 2)
-                                          : points.target;
+    c.aim = stands_for_momentum(c.method)
+                ? setup.right(points.momentum, points.target, kGradientsTarget)
+                : points.target;
     c.tail = tail_of(simulation, setup.scaled(16, 64));
     c.end = mean_of_rows(c.tail.points, points.problem.size());
     if (c.name == "sign") {
@@ -91,56 +93,87 @@ std::vector<Contender> run_all(const Setup& setup, const Points& points) {
     } else {
       c.limit = limit_at_rest(setup, points, c);
     }
-    c.averaging = simulation.stepsizes.at(simulation.steps / 2) / (momentum ? 1 - kBeta : 1);
+    // Averaging is exact up to alpha times the memory; a quarter of that is more than is seen.
+    c.averaging = simulation.stepsizes.at(simulation.steps / 2) / (4 * (momentum ? 1 - kBeta : 1));
   }
   return all;
 }
 
 /// Digits that are known, and that quadrature and roots must give again.
 void check_computed(const Points& points, Findings& findings) {
-  findings.equal("sign: |x_inf - x_*|, computed",
-                 {std::sqrt(squared_distance(points.sign, points.target))}, 0.054738, 5e-7);
-  const Vector quoted = {0.8640, -0.9616, 0.3127, 0};
-  for (std::size_t k = 0; k < quoted.size(); ++k) {
-    findings.equal(fmt::format("the target of momentum, coordinate {}", k), {points.momentum[k]},
-                   quoted[k], 5e-5);
-  }
-  const Vector sign_momentum = {0.8682789911, -0.9629702159, 0.3166786953, 0};
-  for (std::size_t k = 0; k < quoted.size(); ++k) {
-    findings.equal(fmt::format("sign-momentum: x_inf, coordinate {}", k), {points.sign_momentum[k]},
-                   sign_momentum[k], 5e-11);
+  const auto quoted = [&](const std::string& what, double value, double digits, double error) {
+    Findings::as_quoted(findings.equal(what, {value}, digits, error));
+  };
+  quoted("sign: |x_inf - x_*|, computed", std::sqrt(squared_distance(points.sign, points.target)),
+         0.054738, 5e-7);
+  const Vector momentum = {0.8640, -0.9616, 0.3127};
+  const Vector sign_momentum = {0.8682789911, -0.9629702159, 0.3166786953};
+  for (std::size_t k = 0; k < momentum.size(); ++k) {
+    findings.number(fmt::format("the target of momentum, coordinate {}", k), {points.momentum[k]});
+    quoted(fmt::format("sign-momentum: x_inf, coordinate {}", k), points.sign_momentum[k],
+           sign_momentum[k], 5e-11);
   }
 }
 
-void check_ends(const Points& points, const std::vector<Contender>& all, Findings& findings) {
-  const Contender& sign = all.front();
-  findings.equal("sign: the runs end this far from x_*", distance(sign.end, points.target),
-                 std::sqrt(squared_distance(points.sign, points.target)), sign.averaging);
+const Contender& named(const std::vector<Contender>& all, std::string_view name) {
+  return *std::ranges::find(all, name, &Contender::name);
+}
+
+/// All runs see the same noise: the difference of two methods is known far better than either.
+void check_pair(const Setup& setup, const Contender& one, const Contender& other,
+                Findings& findings) {
+  Vector rows = one.tail.points;
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] -= other.tail.points[i];
+  const auto apart = mean_of_rows(rows, one.end.size());
+  std::vector<Estimate> expected;
+  for (std::size_t k = 0; k < apart.size(); ++k) {
+    const double difference = one.limit[k].value - other.limit[k].value;
+    expected.push_back({setup.right(difference, 0.0, kAllAtOnePlace),
+                        std::hypot(one.limit[k].se, other.limit[k].se)});
+  }
+  // Along the difference, so that it is one number with a sign.
+  double norm = 0;
+  double value = 0;
+  double variance = 0;
+  for (std::size_t k = 0; k < apart.size(); ++k) {
+    const double difference = one.limit[k].value - other.limit[k].value;
+    norm += difference * difference;
+    value += difference * (apart[k].value - expected[k].value);
+    variance +=
+        difference * difference * (apart[k].se * apart[k].se + expected[k].se * expected[k].se);
+  }
+  norm = std::sqrt(norm);
+  findings.equal(
+      fmt::format("{} less {}, paired: from the difference of their limits", one.name, other.name),
+      {value / norm, std::sqrt(variance) / norm}, 0, norm / 10 + one.averaging / 10);
+  findings.number(fmt::format("{} less {}: distance of their limits", one.name, other.name),
+                  {norm});
+}
+
+void check_ends(const Setup& setup, const Points& points, const std::vector<Contender>& all,
+                Findings& findings) {
   check_computed(points, findings);
   for (const Contender& c : all) {
     findings.equal(fmt::format("{}: from the end of the runs to x_inf", c.name),
-                   distance(c.end, c.limit), 0, c.averaging);
-    const Estimate to_aim = distance(c.end, c.aim);
+                   distance(c.end, setup.right(c.limit, computed_point(Vector{0.5, -0.5, 0.5, 0}),
+                                               kAllAtOnePlace)),
+                   0, c.averaging);
     const Estimate to_target = distance(c.end, points.target);
-    findings.number(fmt::format("{}: end to own target", c.name), to_aim);
+    findings.number(fmt::format("{}: end to own target", c.name), distance(c.end, c.aim));
     findings.number(fmt::format("{}: end to x_*", c.name), to_target);
     findings.number(fmt::format("{}: x_inf to own target", c.name), distance(c.limit, c.aim));
     if (!stands_for_momentum(c.method)) continue;
-    // 0.01 was said of all; by averaging BCOS-m is at 0.0105.
-    findings.at_most(fmt::format("{}: ends near the target of momentum", c.name), to_aim,
-                     c.name == "BCOS-m" ? 0.011 : 0.01, c.averaging);
-    findings.equal(fmt::format("{}: ends this far from x_*", c.name), to_target, 0.27,
-                   0.01 + c.averaging);
+    findings.equal(fmt::format("{}: ends near momentum's target, far from x_*", c.name),
+                   distance(c.end, c.aim), 0, 0.011 + c.averaging);
   }
-  // Of an earlier simulation: good to its sampling error, which is like ours.
-  const auto quoted = [&](const std::string& name, double value) {
-    const Contender& c = *std::ranges::find(all, name, &Contender::name);
-    findings.equal(fmt::format("{}: ends this far from x_*", name), distance(c.end, points.target),
-                   value, 0.001 + c.averaging);
-  };
-  quoted("conceptual", 0.0005);
-  quoted("BCOS-g", 0.0138);
-  quoted("Adam", 0.0015);
+  const Contender& momentum = named(all, "conceptual momentum");
+  for (const char* name : {"BCOS-m", "sign-momentum", "Adam"}) {
+    check_pair(setup, named(all, name), momentum, findings);
+  }
+  check_pair(setup, named(all, "sign"), named(all, "conceptual"), findings);
+  check_pair(setup, named(all, "BCOS-g"), named(all, "conceptual"), findings);
+  check_pair(setup, named(all, "BCOS-c"), named(all, "sign-momentum"), findings);
+  check_pair(setup, named(all, "BCOS-c simple"), named(all, "sign-momentum"), findings);
 }
 
 void draw(const Points& points, const std::vector<Contender>& all, Findings& findings) {
@@ -174,10 +207,11 @@ void draw(const Points& points, const std::vector<Contender>& all, Findings& fin
 
 void run(const Setup& setup, Findings& findings) {
   const Points points = compute(setup);
+  check_attained(setup, findings);
   const std::vector<Contender> all = run_all(setup, points);
-  check_ends(points, all, findings);
-  check_radii(setup, points, all, findings);
-  check_other_problems(setup, findings);
+  check_ends(setup, points, all, findings);
+  check_eps(setup, findings);
+  record_radii(setup, points, all, findings);
   check_relative_form(setup, findings);
   draw(points, all, findings);
 }
@@ -187,23 +221,34 @@ const RegisterClaim registered{
      .name = "Theorem 13",
      .title = "practical convergence",
      .statement =
-         "With err_t = E_t[d / sqrt(v + eps)] - phi_t, lambda > 0 and the stepsizes of Robbins and "
-         "Monro, limsup |x_t - x_*| <= 2 sqrt(n) limsup max_k |err_tk| / lambda; sharper, "
-         "<= limsup |err_t| / lambda. The limit itself is the zero of psi(x) + lambda x, psi = "
-         "E[d / sqrt(v)] with states at rest: each method has its own.",
+         "With err_t = E_t[d / sqrt(v + eps)] - phi_t, lambda > 0, aiming, and the stepsizes of "
+         "Robbins and Monro, limsup |x_t - x_*| <= limsup |err_t| / lambda on almost every path. "
+         "Signs on skewed noise attain this radius, in coordinates and in blocks, whatever eps; "
+         "the paper's 2 sqrt(n) limsup max_k |err_tk| / lambda is exactly twice it. The limit "
+         "itself is the zero of psi(x) + lambda x, psi = E[d / sqrt(v)] with states at rest: each "
+         "method has its own. For methods with momentum aiming fails at half of the steps near the "
+         "target (T18), so that their rows are observed and not implied; Adam's is measured from "
+         "the gradient's target, which is another inequality than the theorem's, whose d_t is m_t: "
+         "Assumption 2 fails for Adam (T21).",
      .errata =
          {"E9: sigma_t bounds err_t relative to |E_t d|, coordinate by coordinate: where E_t d_k = "
-          "0 and err_t is not, none is large enough. The additive err_t is used.",
-          "E10: the proof stands under the name of the Dvoretzky extension, which has none; sum "
-          "c_t < infinity gives liminf alone (take c_t = alpha_t lambda delta^2 where |e| >= "
-          "delta); lambda > 0, delta > 0 and a uniform bound on sigma_t are needed; bounded d_t is "
-          "not, for methods with finite C; the factor 2 in the radius can go; 'sum alpha_t^2 <= "
-          "infinity' means '<'.",
+          "0 and err_t is not, none is large enough; for BCOS-c limsup sigma_t is infinite almost "
+          "surely wherever E g_k is not 0, for E_t m_k comes as near to 0 as one likes. The "
+          "additive err_t is used.",
+          "E10: the proof stands under the name of the Dvoretzky extension, which has none; "
+          "lambda > 0, delta > 0 and an almost surely uniform bound on sigma_t are needed; bounded "
+          "d_t is not, for methods with finite C; the factor 2 in the radius can go; T_t depends "
+          "on m and v and not on x_0, ..., x_t alone; 'sum alpha_t^2 <= infinity' means '<'. That "
+          "sum c_t < infinity gives liminf alone does no harm, for (|e_t| - r)_+^2 converges "
+          "anyway.",
           "E15: x_* is the zero of phi(x) + lambda x and belongs to the direction: with decay, "
           "momentum aims elsewhere than the gradient."},
      .mutants = {"the limit of signs from phi, not from erf",
                  "momentum methods measured from x_*, not from momentum's own target",
-                 "momentum at rest as variable as in one step"},
+                 "momentum at rest as variable as in one step", "half of the radius",
+                 "the paper's radius, as if it were attained",
+                 "|err| of one block in the place of all", "the step difference without eps",
+                 "skewed noise taken for symmetric", "one limit for all methods"},
      .run = run}};
 
 }  // namespace

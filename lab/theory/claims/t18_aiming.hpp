@@ -9,6 +9,8 @@ namespace bcos::theory::t18 {
 inline constexpr double kLambda = 0.5;
 inline constexpr double kBeta = 0.9;
 
+enum Mutant { kForgotten = 1, kOtherTarget, kPenalty, kCoupling };
+
 /// Conceptual momentum on the standard quadratic.
 class Case {
  public:

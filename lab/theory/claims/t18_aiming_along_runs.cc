@@ -32,7 +32,7 @@ Counts count(const Case& c, const Method& method, std::uint64_t steps, std::uint
   constexpr std::uint64_t kEvery = 4;
   Counts counts(replicates);
   const bool momentum = method.direction == Direction::momentum;
-  const Vector& target = momentum ? c.momentum : c.target;
+  const Vector& target = momentum ? c.momentum : c.setup.right(c.target, c.momentum, kOtherTarget);
   const std::uint64_t late_looks = steps / kEvery - steps / 2 / kEvery;
   const Simulation simulation{.problem = c.problem,
                               .method = method,

@@ -59,4 +59,21 @@ class SkewedQuadratic : public Problem {
   bool moments(ConstSpan x, Span mean, Span second) const override;
 };
 
+/// P7: d = A (x - c) + s z, A = [[1, q], [q, 1]]. Single coordinates often aim away from x_*, and
+/// their sum does not, for q up to about 0.6.
+class CoupledQuadratic : public Problem {
+ public:
+  double q = 0.6;
+  Vector c = {1, -0.5};
+  Vector s = {1, 1};
+
+  CoupledQuadratic() = default;
+  explicit CoupledQuadratic(double q_, Vector s_ = {1, 1}) : q(q_), s(std::move(s_)) {}
+  std::size_t size() const override { return 2; }
+  Vector start() const override { return {3, -2}; }
+  void sample(ConstSpan x, Noise& noise, Span d) const override;
+  bool moments(ConstSpan x, Span mean, Span second) const override;
+  std::optional<Vector> target(double lambda) const override;
+};
+
 }  // namespace bcos::theory

@@ -82,6 +82,40 @@ bool BlockQuadratic::moments(ConstSpan x, Span mean, Span second) const {
   return true;
 }
 
+Vector BlockQuadratic::kappa(double lambda) const {
+  Vector mean(size());
+  Vector second(blocks());
+  moments(*target(lambda), mean, second);
+  Vector kappa(size());
+  for (std::size_t k = 0; k < blocks(); ++k) {
+    const double noise = static_cast<double>(block_size()) * s[k] * s[k];
+    kappa[2 * k] = a[k] * noise / std::pow(second[k], 1.5) + lambda;
+    kappa[2 * k + 1] = a[k] / std::sqrt(second[k]) + lambda;
+  }
+  return kappa;
+}
+
+Vector BlockQuadratic::noise_variance(double lambda) const {
+  Vector mean(size());
+  Vector second(blocks());
+  moments(*target(lambda), mean, second);
+  Vector variance(size());
+  for (std::size_t i = 0; i < size(); ++i) variance[i] = s[i / 2] * s[i / 2] / second[i / 2];
+  return variance;
+}
+
+Vector BlockQuadratic::start_error(double lambda) const {
+  const Vector x = *target(lambda);
+  const Vector e = minus(start(), x);
+  Vector turned(size());
+  for (std::size_t i = 0; i < size(); i += 2) {
+    const double norm = std::hypot(c[i], c[i + 1]);
+    turned[i] = (e[i] * c[i] + e[i + 1] * c[i + 1]) / norm;
+    turned[i + 1] = (e[i + 1] * c[i] - e[i] * c[i + 1]) / norm;
+  }
+  return turned;
+}
+
 std::optional<Vector> BlockQuadratic::target(double lambda) const {
   // x_{*,k} = theta_k c_k.
   Vector target = c;

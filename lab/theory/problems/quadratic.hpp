@@ -42,6 +42,13 @@ class BlockQuadratic : public Problem {
   void sample(ConstSpan x, Noise& noise, Span d) const override;
   bool moments(ConstSpan x, Span mean, Span second) const override;
   std::optional<Vector> target(double lambda) const override;
+
+  /// How fast a block returns to x_*, along x_* - c and across it, in its two places.
+  Vector kappa(double lambda) const;
+  /// The variance of a normalised step at x_*, in each direction.
+  Vector noise_variance(double lambda) const;
+  /// x_0 - x_*, along and across.
+  Vector start_error(double lambda) const;
 };
 
 }  // namespace bcos::theory

@@ -70,8 +70,8 @@ TEST(TheTour, NamesEveryClaimOnce) {
   for (const Chapter& chapter : chapters()) {
     for (const std::string& id : chapter.claims) EXPECT_TRUE(named.insert(id).second) << id;
   }
-  for (int i = 1; i <= 20; ++i) EXPECT_TRUE(named.contains("T" + std::to_string(i))) << i;
-  EXPECT_EQ(named.size(), 20U);
+  for (int i = 1; i <= 24; ++i) EXPECT_TRUE(named.contains("T" + std::to_string(i))) << i;
+  EXPECT_EQ(named.size(), 24U);
 }
 
 TEST(TheTour, FollowsThePaperAndEndsWithWhatIsNotInIt) {
@@ -155,11 +155,45 @@ TEST(ThePage, ShowsEveryCheckErratumAndMutantThatWasRun) {
 
   std::vector<Result> with_mutant = results;
   with_mutant[0].mutants.push_back({.what = "a wrong sign", .caught = false, .findings = {}});
-  with_mutant[0].mutants[0].findings.equal("seen here", {1}, 0);
+  with_mutant[0].mutants[0].findings = result.findings;
   const std::string other = report_page(with_mutant, {.full = true, .mutants = true});
   EXPECT_NE(other.find("a wrong sign"), std::string::npos);
   EXPECT_NE(other.find("SURVIVES"), std::string::npos);
   EXPECT_NE(other.find("the full form"), std::string::npos);
+}
+
+/// Two checks that hold, and mutants that miss them by so much.
+Result with_mutants(const Claim& claim, const std::vector<std::vector<double>>& measured) {
+  Result result;
+  result.claim = &claim;
+  result.findings.equal("one", {1}, 1);
+  result.findings.equal("another", {1}, 1);
+  Findings::as_printed(result.findings.equal("printed", {2}, 1), false);
+  for (const auto& values : measured) {
+    MutantResult mutant;
+    mutant.what = "wrong";
+    for (const double value : values) mutant.findings.equal("check", {value}, 1);
+    mutant.caught = mutant.findings.caught();
+    result.mutants.push_back(std::move(mutant));
+  }
+  return result;
+}
+
+TEST(Mutants, BreakTheChecksThatTheyClearlyMiss) {
+  const Claim claim = made_up("T3");
+  const std::vector<Result> results = {with_mutants(claim, {{1, 1, 5}, {2, 1, 1}, {3, 1, 1}})};
+  const auto by = broken_by(results[0]);
+  EXPECT_EQ(by[0], (std::vector<std::size_t>{2, 3}));
+  EXPECT_TRUE(by[1].empty());
+  const Coverage coverage = coverage_of(results);
+  EXPECT_EQ(coverage.broken, 1U);
+  EXPECT_EQ(coverage.checks, 2U);  // the printed form is no check of the claim
+  EXPECT_TRUE(mutants_text(results).ends_with("\n1 of 2 checks are broken by a mutant\n"));
+}
+
+TEST(Mutants, MustMakeTheSameChecks) {
+  const Claim claim = made_up("T3");
+  EXPECT_THROW(broken_by(with_mutants(claim, {{1, 1}})), Error);
 }
 
 TEST(ThePage, LetsNoTextBreakOut) {

@@ -55,8 +55,26 @@ TEST(Moments, OfAKnownSample) {
 
 TEST(Statistics, KnowTheNormalLaw) {
   EXPECT_NEAR(normal_quantile(0.025), 1.959963984540054, 1e-12);
-  EXPECT_EQ(allowed_errors(1000), 4.5);
-  EXPECT_NEAR(allowed_errors(1001), normal_quantile(0.005 / 1001), 1e-12);
+}
+
+TEST(Statistics, AllowMoreErrorsTheMoreIsCompared) {
+  EXPECT_EQ(allowed_errors(0), 4.5);
+  EXPECT_EQ(allowed_errors(1), 4.5);
+  double before = 0;
+  for (std::size_t count = 1; count < 1'000'000; count *= 3) {
+    const double allowed = allowed_errors(count);
+    EXPECT_GE(allowed, before);
+    // All together fail once in 10,000 runs, or more seldom.
+    const double alarm = std::erfc(allowed / std::numbers::sqrt2) * static_cast<double>(count);
+    EXPECT_LE(alarm, 1.0001e-4);
+    before = allowed;
+  }
+}
+
+TEST(Statistics, KnowHowLargeTheLargestOfABatchIs) {
+  const Estimate largest = largest_in_batches(std::vector{1.0, 5.0, 2.0, 3.0, 7.0, 0.0}, 3);
+  EXPECT_DOUBLE_EQ(largest.value, (5.0 + 3 + 7) / 3);
+  EXPECT_DOUBLE_EQ(largest.se, 2 / std::sqrt(3.0));
 }
 
 TEST(Statistics, ASlopeAndAShare) {
@@ -87,6 +105,30 @@ TEST(Check, AllowsWhatItSays) {
   EXPECT_FALSE(findings.caught());
   findings.equal("sampled", {2.1, 0.1}, 1);
   EXPECT_TRUE(findings.caught());
+}
+
+TEST(Check, AllowsRoundingAloneUnlessItSaysMore) {
+  Findings findings;
+  EXPECT_DOUBLE_EQ(findings.equal("computed", {1}, 1).slack, 2e-12);
+  EXPECT_DOUBLE_EQ(findings.at_most("computed", {1}, -3).slack, 4e-12);
+  EXPECT_DOUBLE_EQ(findings.at_least("computed", {1}, 1, 1e-3).slack, 1e-3);
+}
+
+TEST(Check, CountsAWorstOfManyAsSoMany) {
+  Findings findings;
+  findings.equal("one", {1.47, 0.1}, 1);
+  EXPECT_FALSE(findings.pass());
+  Findings many;
+  many.equal("the worst of 1000", {1.47, 0.1}, 1).among = 1000;
+  EXPECT_TRUE(many.pass());
+  EXPECT_EQ(many.errors(), allowed_errors(1000));
+}
+
+TEST(Check, OfAQuotedFigureMustHoldAndCatchesNothingAlone) {
+  Findings findings;
+  Findings::as_quoted(findings.equal("quoted", {2}, 1, 1e-6));
+  EXPECT_FALSE(findings.pass());
+  EXPECT_FALSE(findings.caught());
 }
 
 TEST(Check, TreatsNotANumberAsWrong) {
