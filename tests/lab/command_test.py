@@ -179,7 +179,8 @@ class Usage(CommandTest):
         self.refused(2, "adam, adamw but received '123'\n", "methods", "123")
 
     def test_a_wrong_environment_is_named(self) -> None:
-        for variable, value in (("BCOS_TARGET", "abacus"), ("BCOS_NUM_THREADS", "0")):
+        wrong = [("BCOS_TARGET", "abacus"), ("BCOS_NUM_THREADS", "0"), ("BCOS_NUM_THREADS", "4x")]
+        for variable, value in wrong:
             for arguments in (["check"], ["check", "--bits"], ["schedule"], ["targets"]):
                 result = run(*arguments, **{variable: value})
                 self.assertEqual((result.returncode, result.stdout), (2, ""))

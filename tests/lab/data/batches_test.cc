@@ -82,6 +82,18 @@ TEST(EvaluationRows, AreEvenlySpacedOverAllTokens) {
   EXPECT_THROW(batches.fill(2, batch), Error);
 }
 
+TEST(EvaluationRows, AreSpacedAsEvenlyAsWholePlacesAllow) {
+  const auto tokens = counting(26);  // 16 places for 10 rows
+  const EvalBatches batches(*tokens, 10, 5, 2);
+  std::vector<std::int64_t> begins;
+  TokenBatch batch;
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    batches.fill(i, batch);
+    for (std::uint64_t row = 0; row < 5; ++row) begins.push_back(batch.inputs[row * 10]);
+  }
+  EXPECT_EQ(begins, (std::vector<std::int64_t>{0, 1, 3, 4, 6, 8, 9, 11, 12, 14}));
+}
+
 TEST(EvaluationRows, OfAllTokensDoNotOverlap) {
   const auto tokens = counting(101);
   const EvalBatches batches(*tokens, 10, 4, 0);

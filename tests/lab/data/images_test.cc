@@ -99,6 +99,8 @@ TEST_F(IdxFolder, WithTooFewOrTooManyBytesIsRefused) {
 TEST_F(IdxFolder, WithAnotherNumberOfLabelsIsRefused) {
   scratch_.write("train-labels-idx1-ubyte", idx_labels({0, 1}));
   refused({"3 labels", "2", "train-labels"});
+  scratch_.write("train-labels-idx1-ubyte", idx_labels({0, 1, 2, 1}));
+  refused({"3 labels", "4", "train-labels"});
 }
 
 TEST_F(IdxFolder, WithALabelThatTrainingDoesNotHaveIsRefused) {

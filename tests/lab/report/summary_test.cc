@@ -37,6 +37,12 @@ TEST(ASummary, HasFinalAndBestValidationLoss) {
   EXPECT_EQ(summary.state_bytes, 444000);
 }
 
+TEST(ASummary, HasItsBestLossFromWhenItWasFirstReached) {
+  RunRecord run;
+  run.metrics.eval = {{.step = 0, .loss = 5}, {.step = 10, .loss = 2}, {.step = 20, .loss = 2}};
+  EXPECT_EQ(summarize(run).best_step, 10);
+}
+
 TEST(ASummary, LeavesTheFirstStepOutOfTheTimes) {
   RunRecord run = run_with("bcosw_c", "0.002", 1, 2.5);
   run.metrics.train = {{.step = 0, .ms = 1000, .opt_ms = 500},

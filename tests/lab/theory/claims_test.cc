@@ -40,6 +40,13 @@ TEST_P(EveryClaim, GivesTheSameNumbersOnAnyNumberOfThreads) {
   EXPECT_EQ(texts[0], texts[2]);
 }
 
+/// They are quoted to three decimals.
+TEST(Amplification, IsHeldToTheLastDigitOfWhatIsQuoted) {
+  const Result result = run_claim(claim_by_id("T20"), {.thin = 16});
+  ASSERT_FALSE(result.findings.checks().empty());
+  for (const Check& check : result.findings.checks()) EXPECT_LE(check.slack, 5e-4) << check.what;
+}
+
 std::string refusal(const std::string& word) {
   constexpr std::array<std::string_view, 1> kOthers = {"estimators"};
   try {

@@ -33,6 +33,7 @@ std::string bytes_of_file(const std::string& path) {
 
 struct Log : Observer {
   std::vector<double> losses;
+  std::vector<double> rates;
   std::vector<EvalEvent> evaluations;
   std::uint64_t bad_steps = 0;
   /// Kind, group and step, and what was found there.
@@ -45,6 +46,7 @@ struct Log : Observer {
   }
   void step(const StepEvent& event) override {
     losses.push_back(event.loss);
+    rates.push_back(event.lr);
     bad_steps = event.bad_steps;
   }
   void evaluation(const EvalEvent& event) override { evaluations.push_back(event); }
@@ -172,15 +174,16 @@ class Training : public ::testing::Test {
     EXPECT_TRUE(files == final_files("parts"));
   }
 
-  /// A run with a task of one's own, saved at its end.
+  /// A run with a task of one's own, saved at its end; stops after `stop_at` steps if not 0.
   Outcome train_task_in(const std::string& name, const Settings& settings,
-                        std::unique_ptr<Task> task, Log& log) {
+                        std::unique_ptr<Task> task, Log& log, std::uint64_t stop_at = 0) {
     const std::string directory = (folder_ / name).string();
     fs::create_directories(directory);
     CheckpointStore store(directory + "/checkpoints", 2);
     SaveAtTheEnd saver;
     Observer* const observers[] = {&log, &saver};
-    const TrainRequest request{settings, name, directory, &store, observers};
+    TrainRequest request{settings, name, directory, &store, observers};
+    request.stop_requested = [&] { return stop_at > 0 && log.losses.size() >= stop_at; };
     return train_task(request, std::move(task));
   }
 
@@ -202,6 +205,33 @@ TEST_F(Training, WithAccumulationResumesBitForBit) {
   settings.warmup = 0;
   settings.method = "adamw";
   expect_resumed_equals_whole(settings);
+}
+
+TEST_F(Training, TakesEachStepAtItsRateOfTheSchedule) {
+  Settings settings = gpt();
+  settings.lr = 0.8;
+  settings.schedule = "linear";
+  settings.steps = 12;
+  Log log;
+  ASSERT_EQ(train_in("run", settings, 0, &log), Outcome::finished);
+  const Schedule schedule = schedule_of(settings, settings.steps);
+  ASSERT_EQ(log.rates.size(), 12U);
+  for (std::uint64_t t = 0; t < 12; ++t) EXPECT_EQ(log.rates[t], alpha_at(schedule, t)) << t;
+  EXPECT_EQ(log.rates[0], 0.1);
+  EXPECT_GT(log.rates[8], log.rates[9]);
+}
+
+/// A model that knows nothing has a loss of log 256 a byte.
+TEST_F(Training, WithAccumulationReportsTheMeanOfItsParts) {
+  Settings settings = gpt();
+  settings.steps = 1;
+  settings.warmup = 0;
+  for (const std::uint64_t parts : {1U, 2U, 3U}) {
+    settings.total_batch = parts * 4 * 16;
+    Log log;
+    ASSERT_EQ(train_in(std::to_string(parts), settings, 0, &log), Outcome::finished);
+    EXPECT_NEAR(log.losses.at(0), std::log(256.0), 0.2) << parts;
+  }
 }
 
 TEST_F(Training, OfAResNetWithAugmentationResumesBitForBit) {
@@ -316,6 +346,21 @@ TEST_F(Training, OfClassifiersReportsTheirAccuracy) {
   EXPECT_LE(*log.evaluations.back().accuracy, 1);
 }
 
+/// 60 images in batches of 8 leave 4 for the last one.
+TEST_F(Training, WeighsTheLastEvaluationBatchByItsImages) {
+  Settings settings = images("mlp");
+  settings.eval_batches = 0;
+  const auto task = make_task(settings);
+  settings.batch = 60;
+  const auto at_once = make_task(settings);
+  const auto model = make_model(task->model_options());
+  const torch::NoGradGuard no_grad;
+  const EvalResult whole = at_once->evaluate(*model);
+  const EvalResult parts = task->evaluate(*model);
+  EXPECT_NEAR(parts.loss, whole.loss, 1e-6);
+  EXPECT_NEAR(*parts.accuracy, *whole.accuracy, 1e-12);
+}
+
 /// Labels as rows of probabilities, those of a row and of the row as far from the end.
 torch::Tensor soft_labels(const ImageBatch& batch, int classes, double smoothing) {
   const torch::Tensor own = torch::one_hot(torch::tensor(batch.labels), classes).to(torch::kFloat);
@@ -407,6 +452,30 @@ class PoisonedTask : public Task {
   std::uint64_t to_;
 };
 
+/// Evaluates to what it is told, one after another.
+class ScriptedTask : public PoisonedTask {
+ public:
+  ScriptedTask(const Settings& settings, std::vector<double> losses)
+      : PoisonedTask(settings, Poison::loss, 0, 0), losses_(std::move(losses)) {}
+  EvalResult evaluate(Model&) override { return {losses_.at(next_++), std::nullopt}; }
+
+ private:
+  std::vector<double> losses_;
+  std::size_t next_ = 0;
+};
+
+TEST_F(Training, KnowsItsBestLossAfterAResume) {
+  const Settings settings = gpt();
+  Log log;
+  auto first = std::make_unique<ScriptedTask>(settings, std::vector{3.0, 1.0});
+  ASSERT_EQ(train_task_in("run", settings, std::move(first), log, 13), Outcome::interrupted);
+  auto rest = std::make_unique<ScriptedTask>(settings, std::vector{2.0, 2.5, 0.5});
+  ASSERT_EQ(train_task_in("run", settings, std::move(rest), log), Outcome::finished);
+  std::vector<bool> best;
+  for (const EvalEvent& event : log.evaluations) best.push_back(event.best);
+  EXPECT_EQ(best, (std::vector<bool>{true, true, false, false, true}));
+}
+
 TEST_F(Training, ABadStepIsCountedAndTheRunGoesOn) {
   const Settings settings = images("resnet");
   Log log;
@@ -446,6 +515,20 @@ TEST_F(Training, EndsAfterTooManyBadStepsInARow) {
                           std::make_unique<PoisonedTask>(settings, Poison::loss, 7, 100), log),
             Outcome::diverged);
   EXPECT_EQ(log.losses.size(), 17U);
+}
+
+TEST_F(Training, CountsBadStepsAcrossAResume) {
+  const Settings settings = gpt();
+  const auto poisoned = [&] {
+    return std::make_unique<PoisonedTask>(settings, Poison::loss, 7, 100);
+  };
+  Log first;
+  ASSERT_EQ(train_task_in("run", settings, poisoned(), first, 13), Outcome::interrupted);
+  EXPECT_EQ(first.bad_steps, 6U);
+  Log second;
+  EXPECT_EQ(train_task_in("run", settings, poisoned(), second), Outcome::diverged);
+  EXPECT_EQ(second.losses.size(), 4U);
+  EXPECT_EQ(second.bad_steps, 10U);
 }
 
 TEST_F(Training, DoesNotDependOnTheEnginesThreads) {

@@ -133,6 +133,19 @@ TEST(AGrid, HasARunForEveryMethodRateAndSeed) {
   EXPECT_EQ(cells[11].beta_v, std::nullopt);
 }
 
+TEST(AGrid, TakesItsRatesBeforeThatOfItsBase) {
+  Settings base;
+  base.lr = 0.5;
+  GridOptions options;
+  options.methods = "bcosw_c";
+  options.lrs = {0.25};
+  options.adamw_lrs = {0.008};
+  const std::vector<Settings> cells = grid_of(base, options);
+  ASSERT_EQ(cells.size(), 2U);
+  EXPECT_EQ(cells[0].lr, 0.25);
+  EXPECT_EQ(cells[1].lr, 0.002);
+}
+
 TEST(AGrid, KeepsEqualNamesApart) {
   GridOptions options;
   options.methods = "bcosw_c,bcosw_c:beta=0.8";
