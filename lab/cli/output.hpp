@@ -15,6 +15,9 @@ struct OutputClosed {};
 void write_out(std::string_view text);
 void flush_out();
 
+/// A line on standard error, after what was written to standard output.
+void warn(std::string_view text);
+
 template <class... Args>
 void print(fmt::format_string<Args...> format, Args&&... args) {
   write_out(fmt::format(format, std::forward<Args>(args)...));

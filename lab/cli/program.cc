@@ -94,9 +94,7 @@ void check_environment() {
 }
 
 int report(std::string_view message, int code) {
-  std::fflush(stdout);  // what was said before the error comes before it
-  const std::string line = fmt::format("bcos: {}\n", visible(message));
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  warn(message);
   return code;
 }
 

@@ -2,8 +2,8 @@
 
 namespace bcos::lab {
 
-/// While it lives, the first SIGINT or SIGTERM is only noted, so that work can be saved; a second
-/// one ends the process at once. One at a time.
+/// While it lives, the first SIGINT, SIGTERM or SIGHUP is only noted, so that work can be saved; a
+/// second one ends the process at once. One at a time.
 class SignalWatch {
  public:
   SignalWatch();

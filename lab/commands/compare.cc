@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <set>
 #include <thread>
 
 #include "bcos/executor.hpp"
@@ -58,6 +59,9 @@ GridOptions grid_options_of(const Options& options, const Settings& base) {
   grid.lrs = numbers_of("--lrs", options.lrs, real_of);
   grid.adamw_lrs = numbers_of("--adamw-lrs", options.adamw_lrs, real_of);
   if (!options.seeds.empty()) grid.seeds = numbers_of("--seeds", options.seeds, whole_of);
+  if (std::set(grid.seeds.begin(), grid.seeds.end()).size() < grid.seeds.size()) {
+    throw misuse("compare", "expected different seeds but received '{}'", options.seeds);
+  }
   return grid;
 }
 

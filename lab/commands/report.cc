@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <set>
 
 #include "engine/error.hpp"
 #include "lab/cli/options.hpp"
@@ -9,6 +10,7 @@
 #include "lab/report/page.hpp"
 #include "lab/report/text.hpp"
 #include "lab/report/words.hpp"
+#include "lab/training/run.hpp"
 
 namespace bcos::lab {
 namespace {
@@ -20,28 +22,54 @@ struct Options {
   std::string out;
 };
 
-bool is_run(const fs::path& folder) { return fs::exists(folder / "metrics.jsonl"); }
+bool is_run(const fs::path& folder) { return fs::exists(folder / "config.toml"); }
+bool has_metrics(const fs::path& folder) { return fs::exists(folder / "metrics.jsonl"); }
+
+/// Folders of runs, each once, and what is said of those that are left out.
+class Collected {
+ public:
+  void add(const fs::path& folder) {
+    std::error_code failed;
+    fs::path whole = fs::weakly_canonical(folder, failed);
+    if (!seen_.insert(failed ? folder : whole).second) {
+      warn(fmt::format("'{}' is given twice and counts once", folder.string()));
+      return;
+    }
+    runs.push_back(folder.string());
+  }
+  /// One of the folders in a folder of runs.
+  void add_inside(const fs::path& folder) {
+    if (fs::exists(folder / kPutAside)) return;
+    if (has_metrics(folder)) return add(folder);
+    if (is_run(folder))
+      warn(fmt::format("'{}' has no metrics yet and is left out", folder.string()));
+  }
+
+  std::vector<std::string> runs;
+
+ private:
+  std::set<fs::path> seen_;
+};
 
 /// A folder of a comparison stands for the runs in it.
 std::vector<std::string> runs_of(const std::vector<std::string>& folders) {
-  std::vector<std::string> runs;
+  Collected collected;
   for (const std::string& folder : folders) {
     if (is_run(folder) || !fs::is_directory(folder)) {
-      runs.push_back(folder);
+      collected.add(folder);
       continue;
     }
-    std::vector<std::string> inside;
-    for (const auto& entry : fs::directory_iterator(folder)) {
-      if (is_run(entry.path())) inside.push_back(entry.path().string());
-    }
-    if (inside.empty()) {
+    std::vector<fs::path> inside;
+    for (const auto& entry : fs::directory_iterator(folder)) inside.push_back(entry.path());
+    std::ranges::sort(inside);
+    const std::size_t before = collected.runs.size();
+    for (const fs::path& path : inside) collected.add_inside(path);
+    if (collected.runs.size() == before) {
       throw fail(ErrorCode::io, "report", "expected a run, or a folder of runs, but '{}' has none",
                  folder);
     }
-    std::ranges::sort(inside);
-    runs.insert(runs.end(), inside.begin(), inside.end());
   }
-  return runs;
+  return collected.runs;
 }
 
 void run(const Options& options) {

@@ -29,7 +29,12 @@ std::string checkpoint_of(const Options& options) {
   std::optional<Checkpoint> chosen;
   if (options.which == "best") chosen = best_checkpoint(folder, complaints);
   if (!chosen) chosen = latest_checkpoint(folder, complaints);
-  if (chosen) return chosen->path;
+  if (chosen) {
+    for (const std::string& complaint : complaints) {
+      warn(fmt::format("{}; '{}' is taken instead", complaint, chosen->path));
+    }
+    return chosen->path;
+  }
   throw fail(ErrorCode::io, "sample", "expected a run with a checkpoint but '{}' has none{}",
              options.run, complaints.empty() ? "" : ": " + complaints.front());
 }
@@ -40,8 +45,8 @@ void run(const Options& options) {
   }
   const std::string checkpoint = checkpoint_of(options);
   if (!options.exported.empty()) {
-    export_gpt2(checkpoint, options.exported);
-    print("wrote {}\n", options.exported);
+    const std::string config = export_gpt2(checkpoint, options.exported);
+    print("wrote {}; its config.json: {}\n", options.exported, config);
     return;
   }
   SampleRequest request;

@@ -32,15 +32,42 @@ void add_setting_options(CLI::App& app, SettingOptions& options,
   }
 }
 
+namespace {
+
+void refuse_doubles_of(const std::map<std::string, std::string>& given) {
+  std::vector<std::string_view> keys;
+  for (const auto& [key, value] : given) keys.emplace_back(key);
+  refuse_doubles(keys);
+}
+
+/// A file of all settings, as a run leaves one, says itself what preset it is.
+void refuse_two_presets(const std::string& given, const std::string& text,
+                        const std::string& path) {
+  Settings marked;
+  marked.preset = given;
+  const std::string file = settings_from_toml(marked, text, path).preset;
+  if (file == given) return;
+  throw misuse("train", "expected one preset but received --preset {} and preset = '{}' in '{}'",
+               given, file, path);
+}
+
+}  // namespace
+
 Settings settings_of(const SettingOptions& options) {
+  refuse_doubles_of(options.given);
   const std::string text = options.config.empty() ? std::string() : read_text(options.config);
+  const auto given = [&](const char* key, const std::string& otherwise) {
+    const auto found = options.given.find(key);
+    return found == options.given.end() ? otherwise : found->second;
+  };
   Settings from_file;
   if (!text.empty()) from_file = settings_from_toml({}, text, options.config);
-  std::string preset = from_file.preset;
-  if (const auto given = options.given.find("preset"); given != options.given.end()) {
-    preset = given->second;
+  const std::string preset = given("preset", from_file.preset);
+  if (options.given.contains("preset")) refuse_two_presets(preset, text, options.config);
+  Settings settings;
+  if (!preset.empty()) {
+    settings = settings_of(preset_of(preset), given("method", from_file.method));
   }
-  Settings settings = preset.empty() ? Settings{} : preset_of(preset).settings;
   if (!text.empty()) settings = settings_from_toml(settings, text, options.config);
   settings.preset = preset;
   for (const auto& [key, value] : options.given) set_field(settings, field_of(key), value);

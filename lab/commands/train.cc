@@ -31,6 +31,9 @@ void print_presets() {
 
 void run(const Options& options) {
   if (options.presets) return print_presets();
+  if (options.resume && options.fresh) {
+    throw misuse("train", "expected only one of --resume and --fresh but received both");
+  }
   const Settings settings = settings_of(options.settings);
   validate(settings);
   RunOptions how;

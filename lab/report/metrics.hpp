@@ -45,13 +45,14 @@ struct Metrics {
   std::vector<TrainPoint> train;
   std::vector<EvalPoint> eval;
   std::vector<DiagnosisPoint> diagnosis;
+  std::int64_t cut_lines = 0;  ///< could not be read: a full disk or a crash has cut them
 };
 
 /// Reads metrics.jsonl: an object a line, with "s" (step) and "trl" (training), "tel" (evaluation)
 /// or "kind" and "group" (diagnosis). Of lines about the same step the last wins, for a resumed run
 /// writes again; of a diagnosis the last of each value, for some are known later than others. Lines
-/// and keys of other kinds are ignored, and so is a last line that a crash has cut. Throws
-/// Error(io), or Error(corrupt) with the number of the line.
+/// and keys of other kinds are ignored; lines that are not such objects are left out and counted,
+/// but for an unfinished last one. Throws Error(io), or Error(corrupt) for a line above 64 MB.
 Metrics read_metrics(const std::string& path);
 
 /// The same, of text that came from `path`.

@@ -136,6 +136,7 @@ RunSummary summarize(const RunRecord& run) {
     summary.final_train_loss = smoothed(losses, kTrainLossWeight).back();
     summary.skipped = run.metrics.train.back().skipped;
   }
+  summary.cut_lines = run.metrics.cut_lines;
   add_times(run.metrics.train, summary);
   add_evaluations(run.metrics.eval, summary);
   return summary;

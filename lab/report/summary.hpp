@@ -26,6 +26,7 @@ struct RunSummary {
   std::int64_t spikes = 0;      ///< see count_spikes
   std::int64_t not_finite = 0;  ///< training steps whose loss was not finite
   std::int64_t skipped = 0;     ///< bad steps that the guard skipped
+  std::int64_t cut_lines = 0;   ///< of its metrics that could not be read
   double ms = kNoNumber;        ///< mean of a step, the first left out: it pays for the start
   double optimizer_share = kNoNumber;  ///< of the same steps' time, from 0 to 1
   double state_bytes = kNoNumber;

@@ -127,6 +127,11 @@ std::string run_verdict(const RunSummary& run) {
   if (run.skipped > 0) {
     text += fmt::format(" The guard skipped {}.", steps_text(run.skipped));
   }
+  if (run.cut_lines > 0) {
+    text += fmt::format(" {} of its metrics could not be read and {} left out.",
+                        run.cut_lines == 1 ? "One line" : fmt::format("{} lines", run.cut_lines),
+                        run.cut_lines == 1 ? "is" : "are");
+  }
   return text;
 }
 

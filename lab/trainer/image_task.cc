@@ -67,12 +67,13 @@ class ImageTask : public Task {
     return batch_.share * own + (1 - batch_.share) * model.loss_of(logits, labels.flip(0));
   }
 
-  EvalResult evaluate(Model& model) override {
+  std::optional<EvalResult> evaluate(Model& model, const std::function<bool()>& stopped) override {
     double loss = 0;
     double right = 0;
     double seen = 0;
     ImageBatch batch;
     for (std::uint64_t k = 0; k < val_.size(); ++k) {
+      if (stopped()) return {};
       val_.fill(k, batch);
       const auto count = static_cast<double>(batch.labels.size());
       const torch::Tensor labels = labels_of(batch);
@@ -81,7 +82,13 @@ class ImageTask : public Task {
       right += static_cast<double>(logits.argmax(1).eq(labels).sum().item<std::int64_t>());
       seen += count;
     }
-    return {loss / seen, right / seen};
+    return EvalResult{loss / seen, right / seen};
+  }
+
+  std::vector<std::string> complaints() override {
+    std::vector<std::string> all = data_.train->take_complaints();
+    for (std::string& one : data_.val->take_complaints()) all.push_back(std::move(one));
+    return all;
   }
 
   nlohmann::ordered_json facts() const override {

@@ -22,6 +22,9 @@ TensorView view_of(const torch::Tensor& tensor, const std::string& name) {
   return {tensor.data_ptr(), DType::f32, {tensor.sizes().data(), tensor.sizes().size()}, {}};
 }
 
+/// What ViT adds to its patches is stored as matrices but is a vector for each place.
+bool is_place(std::string_view name) { return name == "cls_token" || name == "pos_embed"; }
+
 }  // namespace
 
 ModelOptimizer::ModelOptimizer(const torch::nn::Module& model, const Settings& settings)
@@ -38,9 +41,9 @@ ModelOptimizer::ModelOptimizer(const torch::nn::Module& model, const Settings& s
   }
   for (const auto& item : model.named_parameters()) {
     const torch::Tensor& p = item.value();
-    const bool matrix = p.dim() >= 2 || settings.decay_all;
-    const GroupId group = matrix ? GroupId{} : undecayed;
-    if (decays && matrix) ++decayed_;
+    const bool decayed = settings.decay_all || (p.dim() >= 2 && !is_place(item.key()));
+    const GroupId group = decayed ? GroupId{} : undecayed;
+    if (decays && decayed) ++decayed_;
     entries_.push_back({p, optimizer_.add(item.key(), view_of(p, item.key()), group), group});
   }
   gradients_.reserve(entries_.size());

@@ -13,7 +13,7 @@
 namespace bcos::lab {
 
 /// The engine's optimizer on the parameters of a model, under their names. Matrices decay; vectors
-/// (biases, gains) do not unless decay_all.
+/// (biases, gains, ViT's cls_token and pos_embed) do not unless decay_all.
 class ModelOptimizer {
  public:
   ModelOptimizer(const torch::nn::Module& model, const Settings& settings);

@@ -51,8 +51,12 @@ std::string sample(const SampleRequest& request) {
   return with_our_errors("sample", [&] { return sampled(request); });
 }
 
-void export_gpt2(const std::string& checkpoint, const std::string& path) {
-  with_our_errors("sample", [&] { save_gpt2(*load_gpt(checkpoint).model, path); });
+std::string export_gpt2(const std::string& checkpoint, const std::string& path) {
+  return with_our_errors("sample", [&] {
+    const Trained trained = load_gpt(checkpoint);
+    save_gpt2(*trained.model, path);
+    return gpt2_config(*trained.model);
+  });
 }
 
 }  // namespace bcos::lab

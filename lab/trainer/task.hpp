@@ -2,10 +2,12 @@
 
 #include <torch/torch.h>
 
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "lab/data/data_file.hpp"
 #include "lab/models/model.hpp"
@@ -36,7 +38,12 @@ class Task {
   /// The loss of part `part` of step `step`: a function of seed, step and part alone. Its backward
   /// pass must be done before the next call.
   virtual torch::Tensor loss(Model& model, std::uint64_t step, std::uint64_t part) = 0;
-  virtual EvalResult evaluate(Model& model) = 0;
+  /// Nothing if `stopped` says so between two batches.
+  virtual std::optional<EvalResult> evaluate(Model& model,
+                                             const std::function<bool()>& stopped) = 0;
+
+  /// Sentences about what was found damaged since they were last asked for.
+  virtual std::vector<std::string> complaints() { return {}; }
 
   /// What a checkpoint keeps of the data: vocabulary or classes, and the files.
   virtual nlohmann::ordered_json facts() const = 0;

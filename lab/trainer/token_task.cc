@@ -47,14 +47,19 @@ class TokenTask : public Task {
     return loss_of(model, batch_);
   }
 
-  EvalResult evaluate(Model& model) override {
+  std::optional<EvalResult> evaluate(Model& model, const std::function<bool()>& stopped) override {
     double sum = 0;
+    double rows = 0;
     TokenBatch batch;
     for (std::uint64_t k = 0; k < val_.size(); ++k) {
+      if (stopped()) return {};
       val_.fill(k, batch);
-      sum += loss_of(model, batch).item<double>();
+      // The last batch of all may have fewer rows.
+      const auto own = static_cast<double>(batch.rows);
+      sum += own * loss_of(model, batch).item<double>();
+      rows += own;
     }
-    return {sum / static_cast<double>(val_.size()), std::nullopt};
+    return EvalResult{sum / rows, std::nullopt};
   }
 
   nlohmann::ordered_json facts() const override {

@@ -49,6 +49,7 @@ class Buffers {
     for (const torch::Tensor& buffer : live_) kept_.push_back(buffer.clone());
   }
   void restore() {
+    const torch::NoGradGuard no_grad;
     for (std::size_t i = 0; i < live_.size(); ++i) live_[i].copy_(kept_[i]);
   }
 
@@ -85,8 +86,9 @@ class Training : public Saver {
   RunFacts facts() const;
   void look_at_it();
   void resume();
-  void evaluate();
-  StepEvent step();
+  bool evaluate();
+  std::optional<StepEvent> step();
+  void tell_complaints();
 
   template <class Tell>
   void tell(Tell tell) {
@@ -136,6 +138,7 @@ RunFacts Training::facts() const {
 void Training::look_at_it() {
   DiagnosisOptions options{.settings = settings_,
                            .steps = task_->steps(),
+                           .data = task_->facts(),
                            .directory = request_.directory,
                            .tell = {},
                            .notice = request_.notice};
@@ -167,6 +170,7 @@ void Training::save(bool best) {
   const std::uint64_t bytes =
       sizeof(float) * static_cast<std::uint64_t>(count_parameters(*model_)) +
       optimizer_.state_bytes() + diagnosis_bytes;
+  request_.before_save();
   request_.checkpoints->save(done_, files, facts, best, bytes);
 }
 
@@ -202,18 +206,27 @@ void Training::resume() {
   if (diagnosis_) diagnosis_->begin(done_, found->file(kDiagnosis));
 }
 
-void Training::evaluate() {
-  const torch::NoGradGuard no_grad;
-  const EvalMode eval(*model_);
-  const EvalResult result = task_->evaluate(*model_);
-  const bool best = result.loss < best_;
-  if (best) best_ = result.loss;
-  last_loss_ = result.loss;
-  const EvalEvent event{done_, result.loss, result.accuracy, best};
-  tell([&](Observer& observer) { observer.evaluation(event); });
+void Training::tell_complaints() {
+  for (const std::string& complaint : task_->complaints()) request_.notice(complaint);
 }
 
-StepEvent Training::step() {
+/// False if the run is to stop: what was evaluated so far is forgotten.
+bool Training::evaluate() {
+  const torch::NoGradGuard no_grad;
+  const EvalMode eval(*model_);
+  const std::optional<EvalResult> result = task_->evaluate(*model_, request_.stop_requested);
+  tell_complaints();
+  if (!result) return false;
+  const bool best = result->loss < best_;
+  if (best) best_ = result->loss;
+  last_loss_ = result->loss;
+  const EvalEvent event{done_, result->loss, result->accuracy, best};
+  tell([&](Observer& observer) { observer.evaluation(event); });
+  return true;
+}
+
+/// Nothing if the run is to stop: all is as it was before the step.
+std::optional<StepEvent> Training::step() {
   const auto begin = Clock::now();
   StepEvent event;
   event.step = done_;
@@ -222,12 +235,17 @@ StepEvent Training::step() {
   model_->zero_grad();
   const std::uint64_t parts = task_->accumulation();
   for (std::uint64_t part = 0; part < parts; ++part) {
+    if (part > 0 && request_.stop_requested()) {
+      buffers_.restore();
+      return {};
+    }
     seed_torch(settings_.seed, done_, part);
     torch::Tensor loss = task_->loss(*model_, done_, part);
     if (parts > 1) loss = loss / static_cast<double>(parts);
     event.loss += loss.item<double>();
     loss.backward();
   }
+  tell_complaints();
   if (diagnosis_) diagnosis_->before_step();
   const auto before_update = Clock::now();
   event.bad = !std::isfinite(event.loss);
@@ -240,7 +258,6 @@ StepEvent Training::step() {
   event.optimizer_ms = ms_since(before_update);
   if (diagnosis_) diagnosis_->after_step(done_, event.lr, event.bad);
   if (event.bad) {
-    const torch::NoGradGuard no_grad;
     buffers_.restore();
     ++bad_steps_;
   }
@@ -262,15 +279,16 @@ Outcome Training::run() {
   while (true) {
     const bool over = done_ >= total;
     const bool diverged = bad_in_a_row_ >= settings_.most_bad_steps;
-    const bool stopped = !over && !diverged && request_.stop_requested();
-    if ((over || done_ % settings_.eval_every == 0) && !diverged && !stopped) evaluate();
+    bool stopped = !diverged && request_.stop_requested();
+    const bool due = over || done_ % settings_.eval_every == 0;
+    if (due && !diverged && !stopped) stopped = !evaluate();
     const bool last = over || diverged || stopped;
     tell([&](Observer& observer) { observer.boundary(done_, last, *this); });
     if (diverged) outcome = Outcome::diverged;
     if (stopped) outcome = Outcome::interrupted;
     if (last) break;
-    const StepEvent event = step();
-    tell([&](Observer& observer) { observer.step(event); });
+    const std::optional<StepEvent> event = step();
+    if (event) tell([&](Observer& observer) { observer.step(*event); });
   }
   if (diagnosis_ && outcome != Outcome::interrupted) diagnosis_->end();
   tell([&](Observer& observer) { observer.end(outcome, done_); });

@@ -17,8 +17,11 @@ struct TrainRequest {
   std::string directory;
   CheckpointStore* checkpoints = nullptr;
   std::span<Observer* const> observers = {};
-  /// Asked between steps; true ends the run after a checkpoint.
+  /// Asked between steps, between the parts of a step and between the batches of an evaluation;
+  /// true ends the run after a checkpoint.
   std::function<bool()> stop_requested = [] { return false; };
+  /// Called before a checkpoint appears: what was written of the steps before is forced to disk.
+  std::function<void()> before_save = [] {};
   /// Is given sentences for the user: what was found damaged, where the run goes on.
   std::function<void(const std::string&)> notice = [](const std::string&) {};
 };
@@ -43,7 +46,8 @@ struct SampleRequest {
 /// Text that a trained GPT writes after the prompt.
 std::string sample(const SampleRequest& request);
 
-/// The weights of a trained GPT in Hugging Face's names, for other programs.
-void export_gpt2(const std::string& checkpoint, const std::string& path);
+/// Writes the weights of a trained GPT in Hugging Face's names, for other programs. Returns the
+/// config.json that they need beside them.
+std::string export_gpt2(const std::string& checkpoint, const std::string& path);
 
 }  // namespace bcos::lab

@@ -17,7 +17,7 @@ Error missing(std::string_view function) {
 Outcome train(const TrainRequest& /*request*/) { throw missing("train"); }
 void check_start(const Settings& /*settings*/) { throw missing("train"); }
 std::string sample(const SampleRequest& /*request*/) { throw missing("sample"); }
-void export_gpt2(const std::string& /*checkpoint*/, const std::string& /*path*/) {
+std::string export_gpt2(const std::string& /*checkpoint*/, const std::string& /*path*/) {
   throw missing("sample");
 }
 

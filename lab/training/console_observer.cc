@@ -10,6 +10,7 @@ namespace bcos::lab {
 namespace {
 
 constexpr std::uint64_t kStepsToEstimate = 10;
+constexpr std::uint64_t kLinesARun = 8;
 
 std::string facts_text(const RunFacts& f) {
   std::string text;
@@ -98,11 +99,10 @@ class BarObserver : public Observer {
   }
   void evaluation(const EvalEvent& event) override {
     val_ = fmt::format("val {:.3f}", event.loss);
-    if (event.step % std::max<std::uint64_t>(1, facts_.steps / 8) == 0 ||
-        event.step == facts_.steps) {
-      bar_->line(
-          fmt::format("step {:5}  {}{}", event.step, eval_text(event), event.best ? "  best" : ""));
-    }
+    if (event.step < next_line_ && event.step != facts_.steps) return;
+    next_line_ = event.step + std::max<std::uint64_t>(1, facts_.steps / kLinesARun);
+    bar_->line(
+        fmt::format("step {:5}  {}{}", event.step, eval_text(event), event.best ? "  best" : ""));
   }
   void end(Outcome /*outcome*/, std::uint64_t /*steps*/) override { bar_->finish(); }
 
@@ -112,6 +112,7 @@ class BarObserver : public Observer {
   double smooth_ = 0;
   std::uint64_t seen_ = 0;
   std::string val_;
+  std::uint64_t next_line_ = 0;  ///< evaluations before this step only change the bar
 };
 
 }  // namespace

@@ -16,7 +16,8 @@ constexpr const char* kFacts = "diagnosis";
 /// Whether a run of these settings goes the same way as one of those, from its first step on.
 bool same_trajectory(const Settings& a, const Settings& b) {
   return std::ranges::all_of(fields(), [&](const Field& field) {
-    return may_change(field.key) || text_of(a, field) == text_of(b, field);
+    const bool decides = field.role == Role::trains || field.role == Role::numerics;
+    return !decides || text_of(a, field) == text_of(b, field);
   });
 }
 
@@ -30,10 +31,11 @@ AimingOptions aiming_options(const DiagnosisOptions& options, const DiagnosedMod
   aiming.notice = options.notice;
   const std::string& wanted = options.settings.diagnose_ref;
   if (wanted.empty()) return aiming;
-  aiming.reference = read_reference(wanted, model.tensors);
+  aiming.reference = read_reference(wanted, options.settings, model.tensors, options.notice);
   const Settings& other = aiming.reference->settings;
-  aiming.own_end =
-      aiming.reference->step == options.steps && same_trajectory(options.settings, other);
+  aiming.own_end = aiming.reference->step == options.steps &&
+                   aiming.reference->data == options.data &&
+                   same_trajectory(options.settings, other);
   if (!aiming.own_end && other.seed == options.settings.seed) {
     options.notice(fmt::format(
         "diagnosis: '{}' has this run's seed and so its first weights and its examples: cosines to "

@@ -15,8 +15,9 @@ namespace bcos::lab {
 /// What a run is diagnosed by; see Settings::diagnose.
 struct DiagnosisOptions {
   const Settings& settings;
-  std::uint64_t steps = 0;  ///< of the run
-  std::string directory;    ///< of the run
+  std::uint64_t steps = 0;      ///< of the run
+  nlohmann::ordered_json data;  ///< of the run, as its checkpoints have it
+  std::string directory;        ///< of the run
   std::function<void(const DiagnosisEvent&)> tell;
   std::function<void(const std::string&)> notice;
 };

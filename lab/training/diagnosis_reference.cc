@@ -19,11 +19,15 @@ bool has_any(std::string_view name, std::initializer_list<std::string_view> part
   return false;
 }
 
-Checkpoint checkpoint_at(const std::string& path) {
+Checkpoint checkpoint_at(const std::string& path,
+                         const std::function<void(const std::string&)>& notice) {
   if (std::filesystem::exists(path + "/" + kManifestName)) return read_checkpoint(path);
   std::vector<std::string> complaints;
   const auto latest = latest_checkpoint(path + "/checkpoints", complaints);
-  if (latest) return *latest;
+  if (latest) {
+    for (const std::string& complaint : complaints) notice("diagnose_ref: " + complaint);
+    return *latest;
+  }
   throw fail(ErrorCode::io, kWhere,
              "expected diagnose_ref as a run with a checkpoint but '{}' has none{}", path,
              complaints.empty() ? "" : ": " + complaints.front());
@@ -43,13 +47,21 @@ std::string tensor_group(std::string_view name, std::size_t rank) {
   return "other";
 }
 
-Reference read_reference(const std::string& path, std::span<const DiagnosedTensor> tensors) {
-  const Checkpoint checkpoint = checkpoint_at(path);
+Reference read_reference(const std::string& path, const Settings& own,
+                         std::span<const DiagnosedTensor> tensors,
+                         const std::function<void(const std::string&)>& notice) {
+  const Checkpoint checkpoint = checkpoint_at(path, notice);
   Reference reference;
   reference.path = checkpoint.path;
   reference.step = checkpoint.step;
   reference.settings =
       settings_from_toml({}, checkpoint.facts.value("settings", std::string()), checkpoint.path);
+  reference.data = checkpoint.facts.value("data", nlohmann::ordered_json());
+  if (const std::string other = other_model(own, reference.settings); !other.empty()) {
+    throw fail(ErrorCode::mismatch, kWhere,
+               "expected diagnose_ref as a run of the same model but '{}' has another {}",
+               checkpoint.path, other);
+  }
   const auto file = safetensors::File::open(checkpoint.file("model.safetensors"));
   for (const DiagnosedTensor& tensor : tensors) {
     const safetensors::TensorInfo* info = file.find(tensor.name);

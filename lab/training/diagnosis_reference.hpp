@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,11 +29,15 @@ struct Reference {
   std::string path;  ///< of the checkpoint
   std::uint64_t step = 0;
   Settings settings;
+  nlohmann::ordered_json data;              ///< what the checkpoint keeps of the data
   std::vector<std::vector<float>> weights;  ///< in the order of the tensors
 };
 
-/// The latest checkpoint of a run, given by its folder, or one checkpoint, given by its own. Throws
-/// Error that says what is missing, or which tensor is another.
-Reference read_reference(const std::string& path, std::span<const DiagnosedTensor> tensors);
+/// The latest checkpoint of a run, given by its folder, or one checkpoint, given by its own.
+/// `notice` is told of damaged ones that were passed over. Throws
+/// Error that says what is missing, or which setting of the model or tensor is another.
+Reference read_reference(const std::string& path, const Settings& own,
+                         std::span<const DiagnosedTensor> tensors,
+                         const std::function<void(const std::string&)>& notice);
 
 }  // namespace bcos::lab

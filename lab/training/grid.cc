@@ -4,23 +4,16 @@
 
 #include <set>
 
-#include "lab/cli/options.hpp"
 #include "lab/cli/usage.hpp"
+#include "lab/training/presets.hpp"
 
 namespace bcos::lab {
 namespace {
 
 /// The base with a method and the settings that are its own.
-Settings with_method(Settings settings, const std::string& text) {
-  const std::vector<std::string> parts = split(text, ':');
-  settings.method = parts.front();
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    const std::size_t equals = parts[i].find('=');
-    if (equals == std::string::npos) {
-      throw misuse("compare", "expected a method as NAME:key=value but received '{}'", text);
-    }
-    set_field(settings, field_of(parts[i].substr(0, equals)), parts[i].substr(equals + 1));
-  }
+Settings with_method(Settings settings, const MethodEntry& entry) {
+  settings.method = entry.method;
+  for (const auto& [key, value] : entry.settings) set_field(settings, field_of(key), value);
   return settings;
 }
 
@@ -44,7 +37,7 @@ std::vector<Settings> with_lrs(const Settings& settings, const GridOptions& opti
 std::vector<Settings> grid_of(const Settings& base, const GridOptions& options) {
   std::vector<Settings> cells;
   std::set<std::string> names;
-  for (const std::string& method : split(options.methods, ',')) {
+  for (const MethodEntry& method : method_entries(options.methods)) {
     for (const Settings& with_lr : with_lrs(with_method(base, method), options)) {
       for (const std::uint64_t seed : options.seeds) {
         Settings cell = with_lr;

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "lab/training/events.hpp"
@@ -13,13 +14,17 @@ namespace bcos::lab {
 
 /// config.toml once the run begins (one whose data cannot be opened leaves none behind), run.json
 /// at the beginning and the end, and a line of metrics.jsonl for every step and evaluation.
-std::unique_ptr<Observer> metrics_observer(RunDirectory& directory, std::string config);
+/// `notice` is told if the run goes on with other numerics than it had.
+std::unique_ptr<Observer> metrics_observer(RunDirectory& directory, std::string config,
+                                           std::function<void(const std::string&)> notice);
 
 /// TensorBoard event files in the run's folder.
 std::unique_ptr<Observer> tensorboard_observer();
 
-/// Checkpoints every so many steps, at the end, and wherever validation was best.
-std::unique_ptr<Observer> checkpoint_observer(std::uint64_t every);
+/// Checkpoints every so many steps and at the end. The best is the one of them with the least
+/// validation loss just before it; `best` is that loss among those that a resumed run has saved.
+std::unique_ptr<Observer> checkpoint_observer(std::uint64_t every,
+                                              std::optional<double> best = std::nullopt);
 
 enum class Voice {
   bar,    ///< a terminal: facts, a bar, a line an evaluation

@@ -6,7 +6,8 @@
 namespace bcos::lab {
 namespace {
 
-constexpr std::string_view kBoth = "adamw:beta_v=0.95,bcosw_c";
+/// AdamW as it is usually at its best on runs of this length.
+constexpr std::string_view kBoth = "adamw:beta_v=0.95:weight_decay=0.1,bcosw_c";
 
 Preset demo() {
   Settings s;
@@ -14,7 +15,7 @@ Preset demo() {
   s.activation = "relu";
   s.bias = false;
   s.steps = 800;
-  s.warmup = 160;
+  s.warmup_part = 0.2;
   s.adamw_lr = 0.016;
   s.eval_every = 50;
   s.eval_batches = 20;
@@ -38,8 +39,7 @@ Preset gpt_char() {
   s.lr_floor = 0.1;
   s.eval_every = 250;
   s.eval_batches = 200;
-  return {"gpt-char", "nanoGPT's settings for the characters of a text (--data FILE)",
-          "adamw,bcosw_c", s};
+  return {"gpt-char", "nanoGPT's settings for the characters of a text (--data FILE)", kBoth, s};
 }
 
 Preset gpt2_124m() {
@@ -56,10 +56,10 @@ Preset gpt2_124m() {
   s.total_batch = 512 * 1024;
   s.steps = 100000;
   s.warmup = 2000;
-  s.lr = 0.002;
+  s.adamw_lr = 0.002;
   s.eval_every = 1000;
   return {"gpt2-124m", "the paper's GPT-2 on token files (--data 'train_*.bin' --val val.bin)",
-          "adamw,bcosw_c", s};
+          kBoth, s};
 }
 
 Preset resnet20_cifar10() {
@@ -74,7 +74,7 @@ Preset resnet20_cifar10() {
   s.eval_every = 390;
   s.eval_batches = 0;
   return {"resnet20-cifar10", "ResNet-20 on CIFAR-10's binary files (--data FOLDER)",
-          "sgd_momentum:lr=1:weight_decay=0.0005,adamw,bcosw_c", s};
+          "sgd_momentum:lr=1:weight_decay=0.0005,adamw:beta_v=0.95:weight_decay=0.1,bcosw_c", s};
 }
 
 Preset vit_tiny() {
@@ -96,11 +96,10 @@ Preset vit_tiny() {
   s.epochs = 300;
   s.warmup_part = 5.0 / 300;
   s.adamw_lr = 1e-3;
-  s.weight_decay = 0.05;
   s.eval_every = 1251;
   s.eval_batches = 0;
-  return {"vit-tiny", "DeiT-tiny on a folder of images (--data ROOT with train/ and val/)",
-          "adamw,bcosw_c", s};
+  return {"vit-tiny", "DeiT-tiny on a folder of images (--data ROOT with train/ and val/)", kBoth,
+          s};
 }
 
 Preset mlp_mnist() {
@@ -114,7 +113,7 @@ Preset mlp_mnist() {
   s.adamw_lr = 4e-3;
   s.eval_every = 469;
   s.eval_batches = 0;
-  return {"mlp-mnist", "two hidden layers on Fashion-MNIST or MNIST", "adamw,bcosw_c", s};
+  return {"mlp-mnist", "two hidden layers on Fashion-MNIST or MNIST", kBoth, s};
 }
 
 }  // namespace
@@ -137,6 +136,52 @@ const Preset& preset_of(std::string_view name) {
   }
   throw misuse("train", "expected a known preset but received '{}'{}", name,
                suggestion(name, known));
+}
+
+namespace {
+
+/// The parts of a list of methods; commas inside JSON do not part.
+std::vector<std::string> parts_of(std::string_view text, char separator) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (const char c : text) {
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+    if (c == separator && depth == 0) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::vector<MethodEntry> method_entries(std::string_view text) {
+  std::vector<MethodEntry> entries;
+  for (const std::string& entry : parts_of(text, ',')) {
+    const std::vector<std::string> parts = parts_of(entry, ':');
+    MethodEntry& one = entries.emplace_back(MethodEntry{parts.front(), {}});
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+      const std::size_t equals = parts[i].find('=');
+      if (equals == std::string::npos) {
+        throw misuse("compare", "expected a method as NAME:key=value but received '{}'", entry);
+      }
+      one.settings.emplace_back(parts[i].substr(0, equals), parts[i].substr(equals + 1));
+    }
+  }
+  return entries;
+}
+
+Settings settings_of(const Preset& preset, const std::string& method) {
+  Settings settings = preset.settings;
+  for (const MethodEntry& entry : method_entries(preset.methods)) {
+    if (entry.method != method) continue;
+    settings.method = method;
+    for (const auto& [key, value] : entry.settings) set_field(settings, field_of(key), value);
+  }
+  return settings;
 }
 
 }  // namespace bcos::lab

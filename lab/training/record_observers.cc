@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <limits>
 
 #include "lab/training/observers.hpp"
 #include "lab/training/tensorboard.hpp"
@@ -31,13 +32,19 @@ std::string_view name_of(Outcome outcome) {
 /// Keys are those of llm.c's log where it has them.
 class MetricsObserver : public Observer {
  public:
-  MetricsObserver(RunDirectory& directory, std::string config)
-      : directory_(directory), config_(std::move(config)) {}
+  MetricsObserver(RunDirectory& directory, std::string config,
+                  std::function<void(const std::string&)> notice)
+      : directory_(directory), config_(std::move(config)), notice_(std::move(notice)) {}
 
   void begin(const RunFacts& facts) override {
+    const ordered_json before = directory_.read_facts();
     directory_.write_config(config_);
+    begun_ = now();
     facts_ = to_json(facts);
-    facts_["started"] = now();
+    facts_["numerics"] = numerics_after(before, facts);
+    const bool goes_on = facts.first_step > 0;
+    facts_["started"] = goes_on ? before.value("started", begun_) : begun_;
+    facts_["seconds"] = goes_on ? before.value("seconds", 0.0) : 0.0;
     facts_["outcome"] = "running";
     directory_.write_facts(facts_);
   }
@@ -67,13 +74,37 @@ class MetricsObserver : public Observer {
     facts_["outcome"] = name_of(outcome);
     facts_["steps_done"] = steps;
     facts_["ended"] = now();
+    facts_["seconds"] = facts_["seconds"].get<double>() + now() - begun_;
+    directory_.force_metrics();
     directory_.write_facts(facts_);
   }
 
  private:
+  /// From which step on the run had which numerics.
+  ordered_json numerics_after(const ordered_json& before, const RunFacts& facts) const {
+    ordered_json list = before.value("numerics", ordered_json::array());
+    if (facts.first_step == 0 || !list.is_array()) list = ordered_json::array();
+    const ordered_json own = {{"threads", facts.threads}, {"device", facts.device}};
+    if (!list.empty()) {
+      ordered_json last = list.back();
+      last.erase("step");
+      if (last == own) return list;
+      notice_(
+          fmt::format("goes on with {} thread{} after {}: the last digits differ from those of "
+                      "a run that always had the same number",
+                      facts.threads, facts.threads == 1 ? "" : "s", last.value("threads", 0)));
+    }
+    ordered_json entry = {{"step", facts.first_step}};
+    entry.update(own);
+    list.push_back(std::move(entry));
+    return list;
+  }
+
   RunDirectory& directory_;
   std::string config_;
+  std::function<void(const std::string&)> notice_;
   ordered_json facts_;
+  double begun_ = 0;
 };
 
 class TensorBoardObserver : public Observer {
@@ -109,35 +140,43 @@ class TensorBoardObserver : public Observer {
 
 class CheckpointObserver : public Observer {
  public:
-  explicit CheckpointObserver(std::uint64_t every) : every_(every) {}
+  CheckpointObserver(std::uint64_t every, std::optional<double> best)
+      : every_(every), best_(best.value_or(std::numeric_limits<double>::infinity())) {}
 
   void begin(const RunFacts& facts) override { saved_ = facts.first_step; }
-  void evaluation(const EvalEvent& event) override { best_ = event.best; }
+  void evaluation(const EvalEvent& event) override { loss_ = event.loss; }
   void boundary(std::uint64_t steps, bool last, Saver& saver) override {
-    const bool due = steps > 0 && (last || best_ || steps % every_ == 0);
-    if (due && steps != saved_) {
-      saver.save(best_);
-      saved_ = steps;
-    } else if (due && best_) {
-      saver.mark_best();
-    }
-    best_ = false;
+    if (steps > 0 && (last || steps % every_ == 0)) save(steps, saver);
+    loss_.reset();
   }
 
  private:
+  void save(std::uint64_t steps, Saver& saver) {
+    const bool best = loss_ && *loss_ < best_;
+    if (best) best_ = *loss_;
+    if (steps != saved_) {
+      saver.save(best);
+    } else if (best) {
+      saver.mark_best();
+    }
+    saved_ = steps;
+  }
+
   std::uint64_t every_;
+  double best_;  // of the saved ones
   std::uint64_t saved_ = 0;
-  bool best_ = false;
+  std::optional<double> loss_;  // of the weights as they are
 };
 
 }  // namespace
 
-std::unique_ptr<Observer> metrics_observer(RunDirectory& directory, std::string config) {
-  return std::make_unique<MetricsObserver>(directory, std::move(config));
+std::unique_ptr<Observer> metrics_observer(RunDirectory& directory, std::string config,
+                                           std::function<void(const std::string&)> notice) {
+  return std::make_unique<MetricsObserver>(directory, std::move(config), std::move(notice));
 }
 std::unique_ptr<Observer> tensorboard_observer() { return std::make_unique<TensorBoardObserver>(); }
-std::unique_ptr<Observer> checkpoint_observer(std::uint64_t every) {
-  return std::make_unique<CheckpointObserver>(every);
+std::unique_ptr<Observer> checkpoint_observer(std::uint64_t every, std::optional<double> best) {
+  return std::make_unique<CheckpointObserver>(every, best);
 }
 
 }  // namespace bcos::lab

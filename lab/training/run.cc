@@ -26,16 +26,29 @@ Settings settings_of(const std::string& directory) {
   return settings_from_toml({}, read_text(path), path);
 }
 
+/// Settings that train may not change; others may.
 void check_same_settings(const Settings& now, const std::string& directory) {
   const Settings then = settings_of(directory);
   for (const Field& field : fields()) {
     const std::string before = text_of(then, field);
     const std::string after = text_of(now, field);
-    if (before == after || may_change(field.key)) continue;
+    if (before == after || field.role != Role::trains) continue;
     throw misuse("train",
                  "expected {} = '{}' as in '{}' but received '{}': give another --name, or --fresh "
                  "to begin again",
                  field.key, before, config_of(directory), after);
+  }
+}
+
+/// A folder of runs is no run.
+void refuse_folder_of_runs(const std::string& directory) {
+  if (!fs::is_directory(directory) || fs::exists(config_of(directory))) return;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    if (!fs::exists(entry.path() / "config.toml")) continue;
+    throw misuse("train",
+                 "expected '{}' as the folder of one run but there are runs in it: give another "
+                 "--name",
+                 directory);
   }
 }
 
@@ -57,16 +70,104 @@ void put_aside(const std::string& directory, const Settings& settings) {
   for (int k = 1;; ++k) {
     const std::string aside = fmt::format("{}.old-{}", directory, k);
     if (fs::exists(aside)) continue;
+    write_text(directory + "/" + kPutAside, "");
     fs::rename(directory, aside);
     return;
   }
 }
+
+/// Removes what a run that could not begin has made, and nothing else.
+void remove_empty(const std::string& directory) {
+  if (fs::exists(config_of(directory))) return;
+  std::error_code ignored;
+  fs::remove(directory + "/checkpoints", ignored);
+  fs::remove(directory + "/lock", ignored);
+  fs::remove(directory, ignored);
+}
+
+/// The validation loss of the best checkpoint that a resumed run has.
+std::optional<double> best_saved(const std::string& directory) {
+  std::vector<std::string> ignored;
+  const auto best = best_checkpoint(directory, ignored);
+  if (!best || !best->facts.contains("loss") || !best->facts["loss"].is_number()) return {};
+  return best->facts["loss"].get<double>();
+}
+
+/// Tells another observer until nobody reads what it prints; then the run is to be saved and ended.
+class UntilClosed : public Observer {
+ public:
+  UntilClosed(std::unique_ptr<Observer> to, bool& closed) : to_(std::move(to)), closed_(closed) {}
+  void begin(const RunFacts& facts) override {
+    tell([&] { to_->begin(facts); });
+  }
+  void step(const StepEvent& event) override {
+    tell([&] { to_->step(event); });
+  }
+  void evaluation(const EvalEvent& event) override {
+    tell([&] { to_->evaluation(event); });
+  }
+  void end(Outcome outcome, std::uint64_t steps) override {
+    tell([&] { to_->end(outcome, steps); });
+  }
+
+ private:
+  template <class Tell>
+  void tell(Tell say) {
+    if (closed_) return;
+    try {
+      say();
+    } catch (const OutputClosed&) {
+      closed_ = true;
+    }
+  }
+
+  std::unique_ptr<Observer> to_;
+  bool& closed_;
+};
 
 std::vector<Observer*> pointers_to(const std::vector<std::unique_ptr<Observer>>& observers) {
   std::vector<Observer*> list;
   list.reserve(observers.size());
   for (const auto& observer : observers) list.push_back(observer.get());
   return list;
+}
+
+RunResult train_in(RunDirectory& directory, const Settings& settings, const RunOptions& options) {
+  const std::string& path = directory.path();
+  CheckpointStore checkpoints(path + "/checkpoints", static_cast<int>(settings.keep));
+  const std::uint64_t every =
+      settings.checkpoint_every > 0 ? settings.checkpoint_every : settings.eval_every;
+  bool closed = false;
+  const auto notice = [&](const std::string& text) {
+    if (options.voice == Voice::quiet || closed) return;
+    try {
+      print("{}\n", visible(text));
+    } catch (const OutputClosed&) {
+      closed = true;
+    }
+  };
+  std::vector<std::unique_ptr<Observer>> observers;
+  observers.push_back(metrics_observer(directory, to_toml(settings), notice));
+  observers.push_back(tensorboard_observer());
+  observers.push_back(
+      std::make_unique<UntilClosed>(console_observer(options.voice, settings.log_every), closed));
+  observers.push_back(checkpoint_observer(every, best_saved(checkpoints.directory())));
+  const std::vector<Observer*> list = pointers_to(observers);
+
+  const SignalWatch signals;
+  TrainRequest request;
+  request.settings = settings;
+  request.name = name_of(settings);
+  request.directory = path;
+  request.checkpoints = &checkpoints;
+  request.observers = list;
+  request.stop_requested = [&] { return signals.received() != 0 || closed; };
+  request.before_save = [&] { directory.force_metrics(); };
+  request.notice = notice;
+  const Outcome outcome = train(request);
+  write_page(path + "/report.html", run_page(read_run(path)));
+  if (closed) throw OutputClosed{};
+  return {outcome, path, signals.received(), true};
 }
 
 }  // namespace
@@ -94,40 +195,24 @@ bool is_finished(const Settings& settings) {
 RunResult run_training(const Settings& settings, const RunOptions& options) {
   validate(settings);
   const std::string path = directory_of(settings);
+  refuse_folder_of_runs(path);
   if (options.fresh) put_aside(path, settings);
   std::error_code ignored;
-  fs::create_directories(settings.out, ignored);
-  RunDirectory directory =
+  const bool new_out = fs::create_directories(settings.out, ignored);
+  std::optional<RunDirectory> directory =
       RunDirectory::open(path, options.resume ? Expected::a_run : Expected::anything);
   if (is_finished(settings)) {
     refuse_late_diagnosis(settings, path);
     return {Outcome::finished, path, 0, false};
   }
-
-  CheckpointStore checkpoints(path + "/checkpoints", static_cast<int>(settings.keep));
-  const std::uint64_t every =
-      settings.checkpoint_every > 0 ? settings.checkpoint_every : settings.eval_every;
-  std::vector<std::unique_ptr<Observer>> observers;
-  observers.push_back(metrics_observer(directory, to_toml(settings)));
-  observers.push_back(tensorboard_observer());
-  observers.push_back(console_observer(options.voice, settings.log_every));
-  observers.push_back(checkpoint_observer(every));
-  const std::vector<Observer*> list = pointers_to(observers);
-
-  const SignalWatch signals;
-  TrainRequest request;
-  request.settings = settings;
-  request.name = name_of(settings);
-  request.directory = path;
-  request.checkpoints = &checkpoints;
-  request.observers = list;
-  request.stop_requested = [&] { return signals.received() != 0; };
-  if (options.voice != Voice::quiet) {
-    request.notice = [](const std::string& text) { print("{}\n", visible(text)); };
+  try {
+    return train_in(*directory, settings, options);
+  } catch (...) {
+    directory.reset();
+    remove_empty(path);
+    if (new_out) fs::remove(settings.out, ignored);  // if it is empty
+    throw;
   }
-  const Outcome outcome = train(request);
-  write_page(path + "/report.html", run_page(read_run(path)));
-  return {outcome, path, signals.received(), true};
 }
 
 }  // namespace bcos::lab

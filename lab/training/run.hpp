@@ -8,6 +8,9 @@
 
 namespace bcos::lab {
 
+/// The file that marks a folder of runs which --fresh has put aside; nobody counts it.
+inline constexpr const char* kPutAside = "put-aside";
+
 struct RunOptions {
   bool resume = false;  ///< refuse to begin a new run
   bool fresh = false;   ///< begin again; what is there is put aside

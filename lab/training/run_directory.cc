@@ -15,6 +15,7 @@
 
 #include "engine/error.hpp"
 #include "engine/safetensors/atomic_file.hpp"
+#include "lab/cli/files.hpp"
 #include "lab/training/file_system.hpp"
 
 namespace bcos::lab {
@@ -185,6 +186,19 @@ void RunDirectory::write_config(std::string_view toml) { write_file("config.toml
 void RunDirectory::write_facts(const nlohmann::ordered_json& facts) {
   using Handler = nlohmann::ordered_json::error_handler_t;
   write_file("run.json", facts.dump(2, ' ', false, Handler::replace) + "\n");
+}
+
+nlohmann::ordered_json RunDirectory::read_facts() const {
+  try {
+    const std::string path = file("run.json");
+    if (exists(path)) return parse_json(read_text(path), path);
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): a damaged file says nothing
+  }
+  return nlohmann::ordered_json::object();
+}
+
+void RunDirectory::force_metrics() {
+  if (metrics_.get() >= 0) sync_file("run", metrics_, file("metrics.jsonl"));
 }
 
 void RunDirectory::open_metrics() {

@@ -36,9 +36,14 @@ class RunDirectory {
   void write_config(std::string_view toml);
   void write_facts(const nlohmann::ordered_json& facts);
 
+  /// What run.json says; nothing if it is not there or cannot be read.
+  nlohmann::ordered_json read_facts() const;
+
   /// Adds a line to metrics.jsonl by one write. What a crash has cut is first ended by a newline,
   /// so that it costs a reader one line. NaN and infinities become null. Throws Error(io).
   void append_metrics(const nlohmann::ordered_json& line);
+  /// Forces the lines to disk, so that none is missing below a checkpoint after a power loss.
+  void force_metrics();
 
  private:
   RunDirectory(std::string path, safetensors::Descriptor lock);

@@ -63,6 +63,7 @@ struct Settings {
   std::optional<double> lr;
   double adamw_lr = 2e-3;
   std::optional<double> weight_decay;
+  std::optional<double> decay_rate;
   bool decay_all = false;
   std::optional<double> beta;
   std::optional<double> beta_v;
@@ -93,6 +94,14 @@ struct Settings {
   bool operator==(const Settings&) const = default;
 };
 
+/// What a setting has a say in.
+enum class Role {
+  trains,    ///< decides the weights, or what they are measured by: another value is another run
+  numerics,  ///< decides the last digits alone
+  looks,     ///< decides what is seen and kept of a run
+  place,     ///< decides what a run is called and where it lies
+};
+
 /// One of the settings, for those who walk over all of them.
 struct Field {
   using Member =
@@ -100,43 +109,60 @@ struct Field {
                    bool Settings::*, std::optional<double> Settings::*,
                    std::vector<std::uint64_t> Settings::*>;
   std::string_view key;
+  Role role = Role::trains;
   std::string_view group;  ///< heading in the help
   std::string_view help;
   Member member;
   std::vector<std::string_view> choices = {};  ///< empty: any value of the type
+  std::uint64_t least = 0;                     ///< of whole numbers
+  std::uint64_t most = kMostCount;
+
+  /// What files and JSON hold without loss.
+  static constexpr std::uint64_t kMostCount = std::uint64_t{1} << 53;
 };
 std::span<const Field> fields();
-
-/// Whether a setting may differ between the parts of an interrupted run: nothing that is trained
-/// depends on it.
-bool may_change(std::string_view key);
 
 /// The field of this key, with - or _ between words. Throws UsageError naming the nearest.
 const Field& field_of(std::string_view key);
 
-/// Sets a field from the text of a flag. Throws UsageError naming key, kind and text.
+/// Sets a field from the text of a flag. Of two that exclude each other (lr and
+/// adamw_lr, steps and epochs, warmup and warmup_part, weight_decay and decay_rate) the one that is
+/// set last counts. Throws UsageError naming key, kind and text.
 void set_field(Settings& settings, const Field& field, const std::string& text);
+
+/// Throws UsageError if two of these keys exclude each other.
+void refuse_doubles(std::span<const std::string_view> keys);
+
 std::string text_of(const Settings& settings, const Field& field);
 
 /// What a value looks like in the help: N, X, TEXT, a|b, yes|no, N,N.
 std::string kind_of(const Field& field);
 
-/// `base` with what a TOML file says. Throws UsageError naming file and key.
+/// `base` with what a TOML file says. Throws UsageError naming file and key, also where the file
+/// says one thing twice.
 Settings settings_from_toml(Settings base, const std::string& text, const std::string& path);
-/// All settings, a line each; reading it gives the settings back.
+/// All settings that count, a line each; reading it gives the settings back.
 std::string to_toml(const Settings& settings);
 
 /// Throws UsageError if a setting is out of bounds or they do not fit together.
 void validate(const Settings& settings);
 
-/// The method with the numbers that were given.
+/// The method with the numbers that were given: a named one, or one written as JSON. Its lambda is
+/// weight_decay, or follows from decay_rate.
 Method method_of(const Settings& settings);
+/// Whether a method's v remembers g for longer than its m does, so that its steps are about four
+/// times shorter than alpha, as Adam's are.
+bool is_adam(const Method& method);
 /// lr, or what follows from adamw_lr: a quarter of it for methods that move every coordinate by
 /// about alpha. Throws UsageError where there is no rule.
 double lr_of(const Settings& settings);
-/// The schedule of a run of this many steps.
+/// The first setting that gives two runs models of different tensors, or the same tensors another
+/// meaning; empty if their weights may be compared and exchanged.
+std::string other_model(const Settings& a, const Settings& b);
+
 /// What is done to training images.
 Augment augment_of(const Settings& settings);
+/// The schedule of a run of this many steps.
 Schedule schedule_of(const Settings& settings, std::uint64_t steps);
 
 }  // namespace bcos::lab

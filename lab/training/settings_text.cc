@@ -25,7 +25,7 @@ std::string_view words_of(const Field& field) {
   return std::visit(Overloaded{[](std::string Settings::*) { return "text"; },
                                [](std::uint64_t Settings::*) { return "a whole number"; },
                                [](double Settings::*) { return "a number"; },
-                               [](bool Settings::*) { return "true or false"; },
+                               [](bool Settings::*) { return "yes or no"; },
                                [](std::optional<double> Settings::*) { return "a number"; },
                                [](std::vector<std::uint64_t> Settings::*) {
                                  return "whole numbers with commas between";
@@ -51,10 +51,39 @@ std::optional<std::vector<std::uint64_t>> wholes_of(std::string_view text) {
 std::string toml_string(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      result += fmt::format("\\u{:04x}", byte);
+      continue;
+    }
     if (c == '"' || c == '\\') result += '\\';
     result += c;
   }
   return result + '"';
+}
+
+using Keys = std::pair<std::string_view, std::string_view>;
+constexpr Keys kDoubles[] = {{"lr", "adamw_lr"},
+                             {"steps", "epochs"},
+                             {"warmup", "warmup_part"},
+                             {"weight_decay", "decay_rate"}};
+
+/// What the setting that was set puts out of force.
+void forget_other(Settings& settings, std::string_view key) {
+  if (key == "adamw_lr") settings.lr = std::nullopt;
+  if (key == "steps") settings.epochs = 0;
+  if (key == "warmup") settings.warmup_part = 0;
+  if (key == "warmup_part") settings.warmup = 0;
+  if (key == "weight_decay") settings.decay_rate = std::nullopt;
+  if (key == "decay_rate") settings.weight_decay = std::nullopt;
+}
+
+/// Whether another setting has put it out of force.
+bool is_out_of_force(const Settings& settings, std::string_view key) {
+  const bool part = settings.warmup == 0 && settings.warmup_part > 0;
+  return (key == "adamw_lr" && settings.lr) || (key == "steps" && settings.epochs > 0) ||
+         (key == "epochs" && settings.epochs == 0) || (key == "warmup" && part) ||
+         (key == "warmup_part" && !part);
 }
 
 /// The text that a flag would have had for a value of a TOML file.
@@ -69,9 +98,11 @@ std::string flag_text(const toml::node& node, const Field& field) {
     if (!is_truth) throw wrong(field, truth->get() ? "true" : "false");
     return truth->get() ? "true" : "false";
   }
-  if (is_text || is_truth) {
-    throw wrong(field, node.is_number() ? "a number" : "something else");
+  if (is_truth) {
+    throw misuse(kWhere, "expected {} as true or false but received {}", field.key,
+                 node.is_number() ? "a number" : "something else");
   }
+  if (is_text) throw wrong(field, node.is_number() ? "a number" : "something else");
   if (const auto* whole = node.as_integer()) return fmt::format("{}", whole->get());
   if (const auto* real = node.as_floating_point()) return fmt::format("{}", real->get());
   if (const auto* array = node.as_array()) {
@@ -112,6 +143,15 @@ void set_field(Settings& settings, const Field& field, const std::string& text) 
             settings.*member = given(wholes_of(text));
           }},
       field.member);
+  forget_other(settings, field.key);
+}
+
+void refuse_doubles(std::span<const std::string_view> keys) {
+  const auto has = [&](std::string_view key) { return std::ranges::find(keys, key) != keys.end(); };
+  for (const auto& [one, other] : kDoubles) {
+    if (!has(one) || !has(other)) continue;
+    throw misuse(kWhere, "expected only one of {} and {} but received both", one, other);
+  }
 }
 
 std::string text_of(const Settings& settings, const Field& field) {
@@ -152,10 +192,13 @@ Settings settings_from_toml(Settings base, const std::string& text, const std::s
     throw misuse(kWhere, "expected TOML in '{}' but received: {} (line {})", path,
                  error.description(), error.source().begin.line);
   }
+  std::vector<std::string_view> keys;
   for (const auto& [key, node] : table) {
     const Field& field = field_of(key.str());
     set_field(base, field, flag_text(node, field));
+    keys.push_back(field.key);
   }
+  refuse_doubles(keys);
   return base;
 }
 
@@ -165,7 +208,7 @@ std::string to_toml(const Settings& settings) {
     std::string value = text_of(settings, field);
     const bool absent =
         value.empty() && std::holds_alternative<std::optional<double> Settings::*>(field.member);
-    if (absent) continue;
+    if (absent || is_out_of_force(settings, field.key)) continue;
     const std::string written = std::visit(
         Overloaded{[&](std::string Settings::*) { return toml_string(value); },
                    [&](std::vector<std::uint64_t> Settings::*) { return "[" + value + "]"; },

@@ -8,7 +8,10 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import signal
+import subprocess
+import time
 import unittest
 from pathlib import Path
 from typing import Any
@@ -107,7 +110,73 @@ class Train(TrainTest):
         self.assertEqual(result.returncode, 3, result.stderr)
         self.assertIn("lower --lr", result.stderr)
 
+    def test_checkpoints_are_as_many_as_were_asked_for(self) -> None:
+        self.fine(*self.tiny("a", "--checkpoint-every", "1000", "-q"))
+        kept = sorted(path.name for path in (self.runs / "a/checkpoints").glob("step-*"))
+        self.assertEqual(kept, ["step-00000030"])
+
+    def test_a_start_that_fails_leaves_nothing(self) -> None:
+        self.refused(1, "/no/such.txt", *self.tiny("a", "--data", "/no/such.txt"))
+        self.assertFalse(self.runs.exists())
+
+    def test_a_run_that_goes_on_with_other_threads_says_so_and_keeps_its_beginning(self) -> None:
+        self.kill_in_the_middle(self.tiny("a", "--steps", "300"))
+        facts = self.runs / "a/run.json"
+        started = json.loads(facts.read_text())["started"]
+        page = self.fine(*self.tiny("a", "--steps", "300", "--threads", "2"))
+        self.assertIn("goes on with 2 threads after 1", page)
+        now = json.loads(facts.read_text())
+        self.assertEqual(now["started"], started)
+        self.assertGreater(now["seconds"], 0)
+        self.assertEqual([entry["threads"] for entry in now["numerics"]], [1, 2])
+        self.assertGreater(now["numerics"][1]["step"], 0)
+
+    def test_a_closed_pipe_and_a_hang_up_save_the_run(self) -> None:
+        for name, leave in (
+            ("pipe", lambda process: process.stdout.close()),
+            ("hup", lambda process: process.send_signal(signal.SIGHUP)),
+        ):
+            process = self.training(self.tiny(name, "--steps", "100000"))
+            leave(process)
+            process.wait(timeout=60)
+            facts = json.loads((self.runs / name / "run.json").read_text())
+            self.assertEqual(facts["outcome"], "interrupted", name)
+            self.assertTrue(list((self.runs / name / "checkpoints").glob("step-*")), name)
+
+    def test_a_hang_up_that_is_ignored_stays_so(self) -> None:
+        process = self.training(
+            self.tiny("a", "--steps", "100000"),
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+        )
+        process.send_signal(signal.SIGHUP)
+        with self.assertRaises(subprocess.TimeoutExpired):
+            process.wait(timeout=1)
+
+    def test_the_last_of_two_words_for_one_thing_counts(self) -> None:
+        self.refused(
+            2, "only one of lr and adamw_lr", *self.tiny("a", "--lr", "1", "--adamw-lr", "1")
+        )
+        config = self.folder / "c.toml"
+        config.write_text("adamw_lr = 0.004\n")
+        self.fine(*self.tiny("a", "--config", str(config), "--lr", "0.5", "-q"))
+        used = (self.runs / "a/config.toml").read_text()
+        self.assertIn("\nlr = 0.5\n", used)
+        self.assertNotIn("adamw_lr", used)
+
+    def test_one_preset_is_enough(self) -> None:
+        self.fine(*self.tiny("a", "-q"))
+        config = str(self.runs / "a/config.toml")
+        self.refused(
+            2, "one preset", "train", "--preset", "gpt-char", "--config", config, "--name", "b"
+        )
+
+    def test_a_folder_of_runs_is_no_run(self) -> None:
+        self.fine(*self.tiny("a", "-q"))
+        self.refused(2, "there are runs in it", *self.tiny("runs", "--out", str(self.folder)))
+
     def test_wrong_use_is_named(self) -> None:
+        self.refused(2, "only one of --resume and --fresh", *self.tiny("a", "--resume", "--fresh"))
+        self.refused(2, "without '/'", *self.tiny("../../x"))
         self.refused(2, "did you mean '--warmup'?", "train", "--warmpu", "3")
         self.refused(2, "steps as a whole number", "train", "--steps", "many")
         self.refused(2, "did you mean 'demo'?", "train", "--preset", "dmo")
@@ -284,6 +353,19 @@ class Compare(TrainTest):
         self.assertIn("adamw-lr1e+38-seed0 (exit code 3)", result.stderr)
         self.assertTrue((self.runs / "grid/bcosw_c-lr0.0005-seed0/report.html").exists())
 
+    def test_a_killed_comparison_leaves_no_child_behind(self) -> None:
+        process = self.training(self.grid("--steps", "100000"), until=b"step    21/")
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        self.assertEqual(len(children), 1)
+        process.kill()
+        process.wait()
+        deadline = time.monotonic() + 30
+        while Path(f"/proc/{children[0]}").exists():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+        [cell] = (self.runs / "grid").glob("adamw*/run.json")
+        self.assertEqual(json.loads(cell.read_text())["outcome"], "interrupted")
+
     def test_ctrl_c_saves_what_runs(self) -> None:
         process = self.training(
             self.grid("--steps", "100000"), until=b"step    21/", start_new_session=True
@@ -309,6 +391,7 @@ class Compare(TrainTest):
     def test_wrong_grids_are_refused_before_anything_runs(self) -> None:
         self.refused(2, "--lrs", *self.grid("--lrs", "a,b"))
         self.refused(2, "--seeds", *self.grid("--seeds", "0.5"))
+        self.refused(2, "different seeds", *self.grid("--seeds", "0,0"))
         self.refused(2, "but received 'bcosw_d'", *self.grid("--methods", "adamw,bcosw_d"))
         self.assertFalse(self.runs.exists())
 
@@ -355,6 +438,51 @@ class After(TrainTest):
         self.assertIn("bytes", self.fine("data", "info", self.text))
         self.refused(2, "--bpe", "data", "tokenize", self.text)
         self.refused(1, "/no/such", "data", "info", "/no/such")
+
+    def test_a_damaged_best_checkpoint_is_named(self) -> None:
+        self.fine(*self.tiny("a", "--keep", "3", "-q"))
+        newest = sorted((self.runs / "a/checkpoints").glob("step-*"))[-1]
+        weights = bytearray((newest / "model.safetensors").read_bytes())
+        weights[-5] ^= 1
+        (newest / "model.safetensors").write_bytes(weights)
+        result = run("sample", self.runs / "a", "--count", "3")
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stderr, rf"{newest.name}.*is taken instead\n\Z")
+
+    def test_a_gpt_without_biases_is_written_for_others(self) -> None:
+        self.fine(*self.tiny("a", "--bias", "no", "--activation", "relu", "-q"))
+        file = self.folder / "gpt2.safetensors"
+        said = self.fine("sample", self.runs / "a", "--export", file)
+        config = json.loads(said[said.index("{") :])
+        self.assertEqual((config["activation_function"], config["n_layer"]), ("relu", 1))
+        more = ("--bias", "yes", "--activation", "relu", "--init-from", str(file))
+        self.fine(*self.tiny("b", *more, "-q"))
+        last = [x["tel"] for x in lines_of(self.runs / "a/metrics.jsonl") if "tel" in x][-1]
+        first = [x["tel"] for x in lines_of(self.runs / "b/metrics.jsonl") if "tel" in x][0]
+        self.assertAlmostEqual(first, last, delta=1e-5)
+
+    def test_a_report_counts_each_run_once(self) -> None:
+        self.fine(*self.tiny("a", "-q"))
+        self.fine(*self.tiny("a", "-q", "--fresh"))
+        self.assertTrue((self.runs / "a.old-1/put-aside").exists())
+        shutil.copytree(self.runs / "a", self.runs / "b")
+        (self.runs / "b/metrics.jsonl").unlink()
+        twice = run("report", self.runs / "a", f"{self.runs}/./a")
+        self.assertIn("is given twice and counts once", twice.stderr)
+        self.assertIn("ended at a validation loss", twice.stdout)
+        whole = run("report", self.runs, "--out", self.folder / "page.html")
+        self.assertIn("runs/b' has no metrics yet and is left out", whole.stderr)
+        self.assertIn("ended at a validation loss", whole.stdout)  # of one run
+
+    def test_cut_lines_of_metrics_are_left_out_and_counted(self) -> None:
+        self.fine(*self.tiny("a", "-q"))
+        metrics = self.runs / "a/metrics.jsonl"
+        lines = metrics.read_text().splitlines()
+        lines[4] = lines[4][:10]
+        metrics.write_text("\n".join(lines) + "\n")
+        self.assertIn(
+            "One line of its metrics could not be read", self.fine("report", self.runs / "a")
+        )
 
     def test_the_checkpoint_opens_in_python(self) -> None:
         from safetensors.numpy import load_file

@@ -52,6 +52,9 @@ struct Log : Observer {
   void evaluation(const EvalEvent& event) override { evaluations.push_back(event); }
 };
 
+bool go_on() { return false; }
+const std::function<bool()> kGoOn = go_on;
+
 struct SaveAtTheEnd : Observer {
   void boundary(std::uint64_t steps, bool last, Saver& saver) override {
     if (last && steps > 0) saver.save(false);
@@ -355,10 +358,24 @@ TEST_F(Training, WeighsTheLastEvaluationBatchByItsImages) {
   const auto at_once = make_task(settings);
   const auto model = make_model(task->model_options());
   const torch::NoGradGuard no_grad;
-  const EvalResult whole = at_once->evaluate(*model);
-  const EvalResult parts = task->evaluate(*model);
+  const EvalResult whole = at_once->evaluate(*model, kGoOn).value();
+  const EvalResult parts = task->evaluate(*model, kGoOn).value();
   EXPECT_NEAR(parts.loss, whole.loss, 1e-6);
   EXPECT_NEAR(*parts.accuracy, *whole.accuracy, 1e-12);
+}
+
+TEST_F(Training, WeighsTheLastEvaluationBatchByItsRows) {
+  Settings settings = gpt();
+  settings.eval_batches = 0;
+  const auto one_by_one = [&] {
+    settings.batch = 1;
+    return make_task(settings);
+  }();
+  settings.batch = 64;
+  const auto task = make_task(settings);
+  const auto model = make_model(task->model_options());
+  const torch::NoGradGuard no_grad;
+  EXPECT_NEAR(task->evaluate(*model, kGoOn)->loss, one_by_one->evaluate(*model, kGoOn)->loss, 1e-6);
 }
 
 /// Labels as rows of probabilities, those of a row and of the row as far from the end.
@@ -442,7 +459,9 @@ class PoisonedTask : public Task {
     }
     return loss * nan;
   }
-  EvalResult evaluate(Model& model) override { return task_->evaluate(model); }
+  std::optional<EvalResult> evaluate(Model& model, const std::function<bool()>& stopped) override {
+    return task_->evaluate(model, stopped);
+  }
   nlohmann::ordered_json facts() const override { return task_->facts(); }
 
  private:
@@ -457,7 +476,9 @@ class ScriptedTask : public PoisonedTask {
  public:
   ScriptedTask(const Settings& settings, std::vector<double> losses)
       : PoisonedTask(settings, Poison::loss, 0, 0), losses_(std::move(losses)) {}
-  EvalResult evaluate(Model&) override { return {losses_.at(next_++), std::nullopt}; }
+  std::optional<EvalResult> evaluate(Model&, const std::function<bool()>&) override {
+    return EvalResult{losses_.at(next_++), std::nullopt};
+  }
 
  private:
   std::vector<double> losses_;
@@ -515,6 +536,69 @@ TEST_F(Training, EndsAfterTooManyBadStepsInARow) {
                           std::make_unique<PoisonedTask>(settings, Poison::loss, 7, 100), log),
             Outcome::diverged);
   EXPECT_EQ(log.losses.size(), 17U);
+}
+
+/// Asks the run to stop in the middle of a step and of an evaluation.
+class StoppingTask : public PoisonedTask {
+ public:
+  StoppingTask(const Settings& settings, std::uint64_t step, bool& stop)
+      : PoisonedTask(settings, Poison::loss, 0, 0), step_(step), stop_(stop) {}
+  torch::Tensor loss(Model& model, std::uint64_t step, std::uint64_t part) override {
+    if (step == step_ && part == 1) stop_ = true;
+    return PoisonedTask::loss(model, step, part);
+  }
+
+ private:
+  std::uint64_t step_;
+  bool& stop_;
+};
+
+TEST_F(Training, StopsBetweenThePartsOfAStepAsIfItHadNotBegun) {
+  Settings settings = images("resnet");
+  settings.total_batch = 24;
+  const auto whole = [&] {
+    train_in("whole", settings);
+    return final_files("whole");
+  }();
+  bool stop = false;
+  Log log;
+  SaveAtTheEnd saver;
+  const std::string directory = (folder_ / "parts").string();
+  fs::create_directories(directory);
+  CheckpointStore store(directory + "/checkpoints", 2);
+  Observer* const observers[] = {&log, &saver};
+  TrainRequest request{settings, "parts", directory, &store, observers};
+  request.stop_requested = [&] { return stop; };
+  EXPECT_EQ(train_task(request, std::make_unique<StoppingTask>(settings, 7, stop)),
+            Outcome::interrupted);
+  EXPECT_EQ(log.losses.size(), 7U);
+  train_in("parts", settings);
+  EXPECT_TRUE(final_files("parts") == whole);
+}
+
+TEST_F(Training, StopsBetweenTheBatchesOfAnEvaluation) {
+  for (const std::string kind : {"gpt", "mlp"}) {
+    Settings settings = kind == "gpt" ? gpt() : images(kind);
+    settings.eval_batches = 0;
+    const auto task = make_task(settings);
+    const auto model = make_model(task->model_options());
+    int asked = 0;
+    EXPECT_FALSE(task->evaluate(*model, [&] { return ++asked == 2; }));
+    EXPECT_EQ(asked, 2);
+  }
+}
+
+TEST_F(Training, DecaysNeitherPlacesNorVectorsOfAViT) {
+  Settings settings = images("vit");
+  settings.layers = 1;
+  settings.width = 16;
+  settings.heads = 2;
+  const auto model = make_model(make_task(settings)->model_options());
+  std::uint64_t matrices = 0;
+  for (const auto& item : model->named_parameters()) matrices += item.value().dim() >= 2 ? 1 : 0;
+  EXPECT_EQ(ModelOptimizer(*model, settings).decayed_tensors(), matrices - 2);
+  settings.decay_all = true;
+  EXPECT_EQ(ModelOptimizer(*model, settings).decayed_tensors(), model->parameters().size());
 }
 
 TEST_F(Training, CountsBadStepsAcrossAResume) {

@@ -21,8 +21,8 @@ class ACheckpointObserver : public ::testing::Test {
     observer_->begin(facts);
   }
   /// What is asked for at a boundary, after an evaluation if there is one.
-  Calls at(std::uint64_t steps, bool last = false, std::optional<bool> best = {}) {
-    if (best) observer_->evaluation({steps, 1.0, {}, *best});
+  Calls at(std::uint64_t steps, bool last = false, std::optional<double> loss = {}) {
+    if (loss) observer_->evaluation({steps, *loss, {}, false});
     saver_.calls.clear();
     observer_->boundary(steps, last, saver_);
     return saver_.calls;
@@ -32,25 +32,34 @@ class ACheckpointObserver : public ::testing::Test {
   Saved saver_;
 };
 
-TEST_F(ACheckpointObserver, SavesEverySoManyStepsTheBestAndTheLast) {
+TEST_F(ACheckpointObserver, SavesEverySoManyStepsAndTheLastHoweverGoodOthersAre) {
   begin_at(0);
-  EXPECT_EQ(at(0, false, true), Calls{});
+  EXPECT_EQ(at(0, false, 5), Calls{});
   EXPECT_EQ(at(5), Calls{});
-  EXPECT_EQ(at(7, false, true), Calls{"best"});
-  EXPECT_EQ(at(8, false, false), Calls{});
-  EXPECT_EQ(at(10, false, false), Calls{"save"});
-  EXPECT_EQ(at(13, true), Calls{"save"});
+  EXPECT_EQ(at(7, false, 1), Calls{});
+  EXPECT_EQ(at(10, false, 3), Calls{"best"});
+  EXPECT_EQ(at(20, false, 4), Calls{"save"});
+  EXPECT_EQ(at(30), Calls{"save"}) << "not evaluated";
+  EXPECT_EQ(at(40, false, 2), Calls{"best"});
+  EXPECT_EQ(at(43, true), Calls{"save"});
 }
 
 TEST_F(ACheckpointObserver, MarksWhatAStoppedRunHadSaved) {
   begin_at(10);
-  EXPECT_EQ(at(10, false, true), Calls{"mark"});
-  EXPECT_EQ(at(20, false, true), Calls{"best"});
+  EXPECT_EQ(at(10, false, 3), Calls{"mark"});
+  EXPECT_EQ(at(20, false, 2), Calls{"best"});
+}
+
+TEST_F(ACheckpointObserver, KnowsTheBestOfThePartsBefore) {
+  observer_ = checkpoint_observer(10, 2.5);
+  begin_at(10);
+  EXPECT_EQ(at(20, false, 3), Calls{"save"});
+  EXPECT_EQ(at(30, false, 2), Calls{"best"});
 }
 
 TEST_F(ACheckpointObserver, SavesNothingTwice) {
   begin_at(10);
-  EXPECT_EQ(at(10, false, false), Calls{});
+  EXPECT_EQ(at(10), Calls{});
   EXPECT_EQ(at(10, true), Calls{});
 }
 

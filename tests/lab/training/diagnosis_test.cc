@@ -124,6 +124,7 @@ class ADiagnosis : public ::testing::Test {
   std::unique_ptr<Diagnosis> look_at(Toy& toy) {
     DiagnosisOptions options{.settings = settings_,
                              .steps = kSteps,
+                             .data = "these",
                              .directory = folder_.string(),
                              .tell = {},
                              .notice = {}};
@@ -154,7 +155,9 @@ class ADiagnosis : public ::testing::Test {
   }
 
   /// A checkpoint of the toy's weights, as the trainer saves it.
-  std::string write_checkpoint(const Toy& toy, const Settings& settings, std::uint64_t step) {
+  std::string write_checkpoint(const Toy& toy, const Settings& settings, std::uint64_t step,
+                               const std::string& data = "these") {
+    fs::remove_all(folder_ / "other");
     const std::string run = (folder_ / "other").string();
     fs::create_directories(run);
     CheckpointStore store(run + "/checkpoints", 1);
@@ -168,7 +171,7 @@ class ADiagnosis : public ::testing::Test {
       safetensors::write(path, tensors, {});
     };
     const std::vector<NamedFileWriter> files = {{"model.safetensors", write}};
-    store.save(step, files, {{"settings", to_toml(settings)}}, false);
+    store.save(step, files, {{"settings", to_toml(settings)}, {"data", data}}, false);
     return run;
   }
 
@@ -387,6 +390,27 @@ TEST_F(ADiagnosis, AimsAtItsOwnEndThroughAnEarlierRunOfTheSameSettings) {
   EXPECT_EQ(seen_, kept);
 }
 
+TEST_F(ADiagnosis, OnOtherThreadsOrDataIsNotAtItsOwnEnd) {
+  Toy first(bcosw_c);
+  Settings other = settings_;
+  other.threads = 2;
+  settings_.diagnose_ref = write_checkpoint(first, other, kSteps);
+  run(bcosw_c);
+  EXPECT_EQ(at("aiming", "all", 0).count("null_step"), 0U);
+  seen_.clear();
+  settings_.diagnose_ref = write_checkpoint(first, settings_, kSteps, "others");
+  run(bcosw_c);
+  EXPECT_EQ(at("aiming", "all", 0).count("null_step"), 0U);
+}
+
+TEST_F(ADiagnosis, RefusesAReferenceWithOtherHeads) {
+  Toy toy(bcosw_c);
+  Settings other = settings_;
+  other.heads = 4;
+  settings_.diagnose_ref = write_checkpoint(toy, other, kSteps);
+  EXPECT_NE(error_of([&] { look_at(toy); }).find("has another heads"), std::string::npos);
+}
+
 TEST_F(ADiagnosis, OfItsOwnEndThroughAnEarlierRunMayBeInterrupted) {
   Toy first(adamw);
   for (std::uint64_t t = 0; t < kSteps; ++t) first.step(t);
@@ -427,6 +451,7 @@ TEST_F(ADiagnosis, RefusesAReferenceThatIsMissingOrOfAnotherModel) {
   settings_.diagnose_ref = write_checkpoint(toy, settings_, 3);
   DiagnosisOptions options{.settings = settings_,
                            .steps = kSteps,
+                           .data = "these",
                            .directory = folder_.string(),
                            .tell = {},
                            .notice = [](const std::string&) {}};

@@ -273,6 +273,22 @@ TEST_F(AnOwnedRunDirectory, WritesEachMetricsLineAtOnce) {
   EXPECT_EQ(metrics(), expected[0] + expected[1]);
 }
 
+TEST_F(AnOwnedRunDirectory, ForcesItsMetricsToDiskWhenAsked) {
+  RunDirectory run = RunDirectory::open(path_);
+  static int forced;
+  forced = 0;
+  system_calls().fsync = [](int fd) {
+    ++forced;
+    return ::fsync(fd);
+  };
+  run.force_metrics();
+  EXPECT_EQ(forced, 0) << "there are none";
+  run.append_metrics({{"step", 1}});
+  EXPECT_EQ(forced, 0);
+  run.force_metrics();
+  EXPECT_EQ(forced, 1);
+}
+
 TEST_F(AnOwnedRunDirectory, EndsTheLineThatACrashHasCut) {
   {
     RunDirectory::open(path_).append_metrics({{"step", 1}});
