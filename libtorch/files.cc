@@ -1,8 +1,8 @@
 #include <unordered_map>
 
-#include "bcos/error.hpp"
 #include "bcos/libtorch.h"
 #include "bcos/optimizer.hpp"
+#include "libtorch/errors.hpp"
 #include "libtorch/optimizer_impl.hpp"
 #include "libtorch/tensors.hpp"
 
@@ -54,23 +54,10 @@ Mirror mirror_of(const std::vector<torch::optim::OptimizerParamGroup>& groups,
 }
 
 /// Engine memory as a tensor; undefined where there is none.
-Tensor tensor_of(const TensorView& view, at::IntArrayRef shape) {
+Tensor tensor_of(const TensorView& view) {
   if (view.data == nullptr) return {};
-  return at::from_blob(view.data, shape,
+  return at::from_blob(view.data, {view.shape.data(), view.shape.size()},
                        at::dtype(view.dtype == DType::f32 ? at::kFloat : at::kDouble));
-}
-
-at::DimVector shape_of(const TensorView& view) {
-  return at::DimVector(view.shape.begin(), view.shape.end());
-}
-
-template <class Action>
-void translated(const Action& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    TORCH_CHECK(false, error.what());
-  }
 }
 
 }  // namespace
@@ -83,11 +70,8 @@ void BCOS::save_file(const std::string& path, const NamedParameters& names) cons
       if (found == state_.end()) continue;
       const auto& state = static_cast<const BCOSParamState&>(*found->second);
       const ParameterState engine = mirror.optimizer->state(entry.id);
-      if (state.m().defined()) tensor_of(engine.m, entry.p.sizes()).copy_(state.m());
-      if (state.v().defined()) {
-        const Tensor v = tensor_of(engine.v, shape_of(engine.v));
-        v.copy_(state.v().reshape(v.sizes()));
-      }
+      if (state.m().defined()) tensor_of(engine.m).copy_(state.m());
+      if (state.v().defined()) tensor_of(engine.v).copy_(state.v().reshape_as(tensor_of(engine.v)));
       mirror.optimizer->set_steps(entry.id, static_cast<std::uint64_t>(state.step()));
     }
     mirror.optimizer->save(path);
@@ -101,10 +85,8 @@ void BCOS::load_file(const std::string& path, const NamedParameters& names) {
     for (const Mirrored& entry : mirror.parameters) {
       BCOSParamState& state = impl_->state_of(entry.p, entry.method);
       const ParameterState engine = mirror.optimizer->state(entry.id);
-      if (state.m().defined()) state.m().copy_(tensor_of(engine.m, entry.p.sizes()));
-      if (state.v().defined()) {
-        state.v().copy_(tensor_of(engine.v, shape_of(engine.v)).reshape(state.v().sizes()));
-      }
+      if (state.m().defined()) state.m().copy_(tensor_of(engine.m));
+      if (state.v().defined()) state.v().copy_(tensor_of(engine.v).reshape_as(state.v()));
       state.step(static_cast<std::int64_t>(engine.steps));
     }
   });

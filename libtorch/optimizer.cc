@@ -5,9 +5,9 @@
 #include <cmath>
 #include <unordered_set>
 
-#include "bcos/error.hpp"
 #include "bcos/libtorch.h"
 #include "bcos/memory.hpp"
+#include "libtorch/errors.hpp"
 #include "libtorch/optimizer_impl.hpp"
 #include "libtorch/tensors.hpp"
 #include "libtorch/torch_executor.hpp"
@@ -155,22 +155,18 @@ void BCOS::Impl::step() {
   const auto drop = c10::make_scope_exit([this] { entries_.clear(); });
   collect();
   if (owner_.param_groups_.empty()) return;
-  try {
-    follow_memory();
-    const BCOSOptions& first = options_of(owner_.param_groups_[0]);
-    gradients_.clear();
-    steps_.clear();
-    for (const Entry& entry : entries_) {
-      gradients_.push_back(gradient_of(entry));
-      steps_.push_back(static_cast<std::uint64_t>(entry.state->step()));
-    }
-    report_ = plan_->update(gradients_, alphas_, steps_,
-                            {.grad_scale = first.maximize() ? -1.0 : 1.0,
-                             .max_norm = first.max_norm(),
-                             .guard = guard_of(first.guard())});
-  } catch (const Error& error) {
-    TORCH_CHECK(false, error.what());
+  translated([this] { follow_memory(); });
+  gradients_.clear();
+  steps_.clear();
+  for (const Entry& entry : entries_) {
+    gradients_.push_back(gradient_of(entry));
+    steps_.push_back(static_cast<std::uint64_t>(entry.state->step()));
   }
+  const BCOSOptions& first = options_of(owner_.param_groups_[0]);
+  const StepOptions options{.grad_scale = first.maximize() ? -1.0 : 1.0,
+                            .max_norm = first.max_norm(),
+                            .guard = guard_of(first.guard())};
+  report_ = translated([&] { return plan_->update(gradients_, alphas_, steps_, options); });
   report_.missing += stateless_;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];
@@ -204,8 +200,11 @@ Parameter BCOS::Impl::parameter_of(const Entry& entry) {
 void BCOS::Impl::follow_memory() {
   std::vector<Parameter> parameters;
   for (const Entry& entry : entries_) parameters.push_back(parameter_of(entry));
-  bool fits = plan_ && plan_->parameters() == parameters.size() &&
-              std::ranges::equal(planned_, methods_, same_but_numbers);
+  bool fits =
+      plan_ && plan_->parameters() == parameters.size() && plan_->groups() == methods_.size();
+  for (std::size_t k = 0; fits && k < methods_.size(); ++k) {
+    fits = same_but_numbers(plan_->method(k), methods_[k]);
+  }
   for (std::size_t i = 0; fits && i < parameters.size(); ++i) {
     const Parameter &a = parameters[i], b = plan_->parameter(i);
     fits = a.x.data == b.x.data && a.m.data == b.m.data && a.v.data == b.v.data &&
@@ -215,12 +214,8 @@ void BCOS::Impl::follow_memory() {
   if (!fits) {
     forget_plan();
     plan_.emplace(methods_, parameters, PlanOptions{.executor = executor(), .backends = {&aten_}});
-    planned_ = methods_;
   }
-  for (std::size_t k = 0; k < methods_.size(); ++k) {
-    if (planned_[k] != methods_[k]) plan_->set_numbers(k, methods_[k]);
-  }
-  planned_ = methods_;
+  for (std::size_t k = 0; k < methods_.size(); ++k) plan_->set_numbers(k, methods_[k]);
 }
 
 void BCOS::Impl::forget_plan() {

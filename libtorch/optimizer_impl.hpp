@@ -52,7 +52,6 @@ class BCOS::Impl {
   // kept while parameters and states stay where they are
   AtenBackend aten_;
   std::optional<Plan> plan_;
-  std::vector<Method> planned_;
 };
 
 }  // namespace bcos::libtorch

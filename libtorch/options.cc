@@ -1,6 +1,6 @@
-#include "bcos/error.hpp"
 #include "bcos/libtorch.h"
 #include "bcos/text.hpp"
+#include "libtorch/errors.hpp"
 
 namespace bcos::libtorch {
 namespace {
@@ -48,12 +48,10 @@ Method BCOSOptions::method() const {
   options.lambda = weight_decay();
   options.block_gain = gain_of(block_gain());
   if (!start().empty()) options.start = start_of(start());
-  try {
+  return translated([&] {
     options.blocks = blocks_from_name(blocks());
     return with(base, options);
-  } catch (const Error& error) {
-    TORCH_CHECK(false, error.what());
-  }
+  });
 }
 
 double BCOSOptions::get_lr() const { return lr(); }

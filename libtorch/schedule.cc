@@ -1,15 +1,11 @@
-#include "bcos/error.hpp"
 #include "bcos/libtorch.h"
+#include "libtorch/errors.hpp"
 
 namespace bcos::libtorch {
 
 ScheduleLR::ScheduleLR(torch::optim::Optimizer& optimizer, Schedule schedule)
     : LRScheduler(optimizer), scheduled_(optimizer), schedule_(std::move(schedule)) {
-  try {
-    validate(schedule_);
-  } catch (const Error& error) {
-    TORCH_CHECK(false, error.what());
-  }
+  translated([&] { validate(schedule_); });
   TORCH_CHECK(schedule_.alpha_max > 0, "Invalid schedule: expected alpha_max > 0 but received ",
               schedule_.alpha_max);
   peaks_ = get_current_lrs();

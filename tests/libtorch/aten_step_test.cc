@@ -1,5 +1,3 @@
-#include "libtorch/aten_backend.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,6 +5,7 @@
 
 #include "bcos/methods.hpp"
 #include "bcos/update.hpp"
+#include "libtorch/aten_backend.hpp"
 #include "libtorch/tensors.hpp"
 
 namespace bcos::libtorch {

@@ -405,6 +405,21 @@ TEST(LibTorchBCOS, MakesStateByAZeroStepWithoutStarting) {
   }
 }
 
+/// Without eps a block is divided by its largest number, which may be below 0.
+TEST(LibTorchBCOS, MomentumOfEitherSignOutlivesItsGradientsOnTorchsPath) {
+  auto x = torch::zeros({2}).set_requires_grad(true);
+  BCOS optimizer({x}, BCOSOptions(0.1).weight_decay(0.0).eps(0.0));
+  optimizer.use_engine(false);
+  x.mutable_grad() = torch::tensor({1.0F, -1.0F});
+  optimizer.step();
+  const Tensor before = x.detach().clone();
+  x.mutable_grad() = torch::zeros({2});
+  optimizer.step();
+  EXPECT_LT(x[0].item<float>(), before[0].item<float>());
+  EXPECT_GT(x[1].item<float>(), before[1].item<float>());
+  EXPECT_EQ(x[0].item<float>(), -x[1].item<float>());
+}
+
 TEST(LibTorchBCOS, KeepsLargeStatesInHugePages) {
   using testing::kHugePage;
   if (!testing::huge_pages_show()) {
@@ -451,6 +466,65 @@ TEST(LibTorchBCOS, FollowsMemoryThatMoves) {
   x.set_data(x.detach().clone());
   optimizer.step();
   EXPECT_LT(x[99].item<float>(), once - 0.05F);
+}
+
+TEST(LibTorchBCOS, TakesOptionsThatChange) {
+  for (const bool engine : {true, false}) {
+    auto x = torch::zeros({1}).set_requires_grad(true);
+    BCOS optimizer({x}, BCOSOptions(0.1));
+    optimizer.use_engine(engine);
+    x.mutable_grad() = torch::zeros({1});
+    optimizer.step();
+    static_cast<BCOSOptions&>(optimizer.param_groups()[0].options()).beta(0.5);
+    x.mutable_grad() = torch::ones({1});
+    optimizer.step();
+    auto& state = static_cast<BCOSParamState&>(*optimizer.state().at(x.unsafeGetTensorImpl()));
+    EXPECT_EQ(state.m().item<float>(), 0.5F);
+  }
+}
+
+TEST(LibTorchBCOS, FollowsStridesThatChange) {
+  auto x = torch::zeros({2, 2}).set_requires_grad(true);
+  BCOS optimizer({x}, BCOSOptions(0.1).weight_decay(0.0));
+  x.mutable_grad() = torch::zeros({2, 2});
+  optimizer.step();
+  x.set_data(x.detach().t());
+  x.mutable_grad() = torch::tensor({{0.0F, 1.0F}, {0.0F, 0.0F}});
+  optimizer.step();
+  EXPECT_LT((x[0][1].item<float>()), -0.01F);
+  EXPECT_EQ((x[1][0].item<float>()), 0);
+}
+
+TEST(LibTorchBCOS, ClipsByANormThatIsNaNOnBothPaths) {
+  for (const bool engine : {true, false}) {
+    auto x = torch::ones({2}).set_requires_grad(true);
+    BCOS optimizer({x}, BCOSOptions(0.1).max_norm(1.0));
+    optimizer.use_engine(engine);
+    x.mutable_grad() = torch::tensor({std::numeric_limits<float>::quiet_NaN(), 100.0F});
+    optimizer.step();
+    EXPECT_TRUE(torch::isnan(x).all().item<bool>()) << engine;
+  }
+}
+
+TEST(LibTorchBCOS, KeepsTheSquaresOfHugeGradientsOnBothPaths) {
+  std::vector<Tensor> moved, squares;
+  for (const bool engine : {true, false}) {
+    auto x = torch::zeros({2}).set_requires_grad(true);
+    BCOS optimizer({x}, BCOSOptions(0.1).mode("m").beta_v(0.5).weight_decay(0.0));
+    optimizer.use_engine(engine);
+    for (const float size : {1e17F, 3e38F, 1e17F}) {
+      x.mutable_grad() = torch::tensor({size, -1.0F});
+      optimizer.step();
+      moved.push_back(x.detach().clone());
+      auto& state = static_cast<BCOSParamState&>(*optimizer.state().at(x.unsafeGetTensorImpl()));
+      EXPECT_TRUE(torch::isfinite(state.v()).all().item<bool>());
+      squares.push_back(state.v().clone());
+    }
+  }
+  for (std::size_t t = 0; t < 3; ++t) {
+    EXPECT_TRUE(torch::allclose(moved[t], moved[t + 3], 1e-5)) << moved[t] << moved[t + 3];
+    EXPECT_TRUE(torch::allclose(squares[t], squares[t + 3], 1e-5)) << squares[t] << squares[t + 3];
+  }
 }
 
 TEST(LibTorchBCOS, RefusesAModelThatHasChangedItsType) {

@@ -36,6 +36,7 @@ def test_every_named_method_is_one_call_away(name: str, make_params: Make) -> No
     entry = _methods.NAMED[name.partition("@")[0]]
     assert (method.direction, method.estimator) == (entry["direction"], entry["estimator"])
     assert method.decay == entry["decay"]
+    assert method.start == ("first" if name == "bcosw_c@paper" else entry["start"])
     if "@" not in name:
         assert (method.eps, method.eps_root) == (entry["eps"], entry["eps_root"])
         assert method.lambda_ == entry["lambda"]

@@ -222,6 +222,35 @@ def test_limits_on_torchs_path_are_those_of_the_engine() -> None:
         torch.testing.assert_close(results[0], results[1], equal_nan=True)
 
 
+def test_limits_with_a_grad_scale(implementation: dict[str, Any]) -> None:
+    """Gradients are unscaled before they are measured."""
+    p, q = nn.Parameter(torch.ones(2)), nn.Parameter(torch.ones(2))
+    scaled = BCOS([p], lr=0.1, mode="sgd", weight_decay=0.0, max_norm=1.0, **implementation)
+    plain = BCOS([q], lr=0.1, mode="sgd", weight_decay=0.0, max_norm=1.0, **implementation)
+    for gradient in ([0.3, 0.4], [6.0, 8.0]):
+        q.grad = torch.tensor(gradient)
+        p.grad = 8 * q.grad
+        scaled.grad_scale = torch.tensor(8.0)
+        scaled.step()
+        plain.step()
+        assert torch.equal(p, q)
+        assert scaled.last_report.norm == pytest.approx(float(q.grad.norm()))
+
+
+def test_a_begun_parameter_steps_at_lr_0(implementation: dict[str, Any]) -> None:
+    """Without a gradient its momentum fades; only a parameter that has not begun waits."""
+    p = nn.Parameter(torch.ones(2))
+    optimizer = BCOS([p], lr=0.1, **implementation)
+    p.grad = torch.ones(2)
+    optimizer.step()
+    m = optimizer.state[p]["m"].clone()
+    optimizer.param_groups[0]["lr"] = 0.0
+    p.grad = torch.zeros(2)
+    optimizer.step()
+    assert int(optimizer.state[p]["step"]) == 2
+    torch.testing.assert_close(optimizer.state[p]["m"], 0.9 * m)
+
+
 def test_betas_may_be_tensors_that_change_in_place(implementation: dict[str, Any]) -> None:
     p = nn.Parameter(torch.zeros(1))
     beta = torch.tensor(0.9)

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
 #include <functional>
 #include <limits>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "bcos/bcos.h"
+#include "tests/scratch.hpp"
 
 /// Every wrong call of the C interface gets a code and a message, and changes nothing.
 namespace {
@@ -207,6 +209,57 @@ TEST(LongerStructs, OfNewerProgramsAreRead) {
   EXPECT_NE(x[0][0], 1);
   EXPECT_NE(x[1][0], 2);
   bcos_optimizer_destroy(optimizer);
+}
+
+TEST(AMessage, ThatIsTooLongIsCut) {
+  bcos_optimizer* optimizer = nullptr;
+  const std::string name(5000, 'x');
+  EXPECT_EQ(bcos_optimizer_create(name.c_str(), nullptr, &optimizer), BCOS_INVALID_ARGUMENT);
+  EXPECT_EQ(std::string(bcos_error_message()).size(), 1023U);
+}
+
+/// bcos.h: 0 is none.
+TEST(Options, WithoutAMaxNormDoNotClip) {
+  bcos_options options = BCOS_OPTIONS_INIT;
+  EXPECT_EQ(options.max_norm, 0);
+  bcos_optimizer* optimizer = nullptr;
+  EXPECT_EQ(bcos_optimizer_create("bcosw_c", &options, &optimizer), BCOS_OK);
+  bcos_optimizer_destroy(optimizer);
+}
+
+TEST(ATensor, HasUpToSixtyFourDimensions) {
+  const std::vector<int64_t> shape(65, 1);
+  uint64_t blocks = 0;
+  EXPECT_EQ(bcos_method_blocks("bcosw_c", shape.data(), 64, &blocks), BCOS_OK);
+  EXPECT_EQ(blocks, 1U);
+  EXPECT_EQ(bcos_method_blocks("bcosw_c", shape.data(), 65, &blocks), BCOS_INVALID_ARGUMENT);
+}
+
+TEST(LoadState, TakesTheStateOfOtherNumbersAndLoadRefusesIt) {
+  const std::string path = bcos::testing::scratch_path("other-numbers");
+  std::vector<float> x = {1};
+  const int64_t one = 1;
+  bcos_tensor t = BCOS_TENSOR_INIT;
+  t.data = x.data();
+  t.rank = 1;
+  t.shape = &one;
+  bcos_optimizer* saved = nullptr;
+  bcos_optimizer* other = nullptr;
+  ASSERT_EQ(bcos_optimizer_create("bcosw_c", nullptr, &saved), BCOS_OK);
+  ASSERT_EQ(bcos_optimizer_create(R"({"method":"bcosw_c","beta":0.8})", nullptr, &other), BCOS_OK);
+  for (bcos_optimizer* optimizer : {saved, other}) {
+    ASSERT_EQ(bcos_optimizer_add(optimizer, "x", &t, 0, nullptr), BCOS_OK);
+  }
+  ASSERT_EQ(bcos_optimizer_set_steps(saved, 0, 7), BCOS_OK);
+  ASSERT_EQ(bcos_optimizer_save(saved, path.c_str()), BCOS_OK);
+  EXPECT_EQ(bcos_optimizer_load(other, path.c_str()), BCOS_MISMATCH);
+  EXPECT_EQ(bcos_optimizer_load_state(other, path.c_str()), BCOS_OK);
+  uint64_t steps = 0;
+  EXPECT_EQ(bcos_optimizer_steps(other, 0, &steps), BCOS_OK);
+  EXPECT_EQ(steps, 7U);
+  bcos_optimizer_destroy(saved);
+  bcos_optimizer_destroy(other);
+  std::remove(path.c_str());
 }
 
 TEST_F(Misuse, OfNumbers) {

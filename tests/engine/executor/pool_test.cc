@@ -5,9 +5,14 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
 #include <numeric>
+#include <set>
 #include <thread>
 
+#include "bcos/error.hpp"
 #include "bcos/executor.hpp"
 #include "engine/executor/run_tasks.hpp"
 #include "tests/engine/expect_error.hpp"
@@ -26,6 +31,36 @@ std::vector<int> counts_of(const Executor& executor, std::size_t count) {
       &ran);
   return {ran.begin(), ran.end()};
 }
+
+/// Tasks that wait for each other. Then the caller of the pool leaves at once, and the rest later.
+struct Meeting {
+  std::size_t wanted;
+  std::chrono::milliseconds later{0};
+  std::thread::id caller = std::this_thread::get_id();
+  std::atomic<std::size_t> here{0};
+  std::atomic<std::size_t> done{0};
+  std::atomic<bool> late{false};
+
+  /// Whether all of them ran at once.
+  bool held() {
+    run_tasks(
+        {}, wanted, [](void* argument, std::size_t) { static_cast<Meeting*>(argument)->attend(); },
+        this);
+    return !late;
+  }
+
+ private:
+  void attend() {
+    ++here;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (here < wanted && !late) {
+      if (std::chrono::steady_clock::now() > end) late = true;
+      std::this_thread::yield();
+    }
+    if (std::this_thread::get_id() != caller) std::this_thread::sleep_for(later);
+    ++done;
+  }
+};
 
 TEST(ThePool, RunsEveryTaskOnce) {
   for (const int threads : {1, 2, 3, 7}) {
@@ -66,6 +101,42 @@ TEST(ThePool, ServesSeveralCallersAtOnceAndNestedOnes) {
   set_default_threads(2);
 }
 
+TEST(ThePool, RunsAsManyTasksAtOnceAsItHasThreads) {
+  for (const std::size_t threads : {2U, 3U}) {
+    set_default_threads(static_cast<int>(threads));
+    EXPECT_TRUE(Meeting{threads}.held()) << threads;
+  }
+  set_default_threads(2);
+}
+
+TEST(ThePool, ReturnsWhenTheLastTaskIsDone) {
+  set_default_threads(3);
+  Meeting meeting{3, std::chrono::milliseconds(20)};
+  EXPECT_TRUE(meeting.held());
+  EXPECT_EQ(meeting.done, 3U);
+  set_default_threads(2);
+}
+
+TEST(ThePool, LendsNoMoreThreadsThanAreAskedFor) {
+  set_default_threads(4);
+  struct Seen {
+    std::mutex mutex;
+    std::set<std::thread::id> threads;
+  } seen;
+  run_tasks(
+      {.threads = 2}, 50,
+      [](void* argument, std::size_t) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        auto& seen = *static_cast<Seen*>(argument);
+        const std::lock_guard<std::mutex> lock(seen.mutex);
+        seen.threads.insert(std::this_thread::get_id());
+      },
+      &seen);
+  EXPECT_LE(seen.threads.size(), 2U);
+  EXPECT_TRUE(seen.threads.contains(std::this_thread::get_id()));
+  set_default_threads(2);
+}
+
 TEST(ThePool, RefusesSillySizes) {
   EXPECT_EQ(testing::error_of([] { set_default_threads(0); }),
             "[set_default_threads] expected threads in 1..1024 but received 0");
@@ -79,7 +150,7 @@ TEST(ThePool, IsUsableBeforeAndAfterFork) {
   ASSERT_GE(child, 0);
   if (child == 0) {
     const bool right = counts_of({}, 64) == std::vector<int>(64, 1) &&
-                       counts_of({}, 64) == std::vector<int>(64, 1);
+                       counts_of({}, 64) == std::vector<int>(64, 1) && Meeting{2}.held();
     _exit(right ? 0 : 1);
   }
   int status = 0;
@@ -90,6 +161,25 @@ TEST(ThePool, IsUsableBeforeAndAfterFork) {
   set_default_threads(2);
 }
 #endif
+
+/// The environment is read once in a process: each number has one of its own.
+TEST(TheEnvironment, GivesANumberOfThreadsOrIsRefusedByName) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto exit_with_threads = [](const char* text) {
+    setenv("BCOS_NUM_THREADS", text, 1);
+    try {
+      std::exit(default_threads());
+    } catch (const Error& error) {
+      std::fputs(error.what(), stderr);
+      std::exit(255);
+    }
+  };
+  EXPECT_EXIT(exit_with_threads("7"), ::testing::ExitedWithCode(7), "");
+  for (const char* wrong : {"0", "-1", "4x", "x", "1025"}) {
+    EXPECT_EXIT(exit_with_threads(wrong), ::testing::ExitedWithCode(255),
+                "expected BCOS_NUM_THREADS in 1..1024 but received");
+  }
+}
 
 TEST(ACallersExecutor, IsGivenAllTasks) {
   struct Counter {

@@ -123,6 +123,8 @@ TEST(MethodByName, RefusesOtherNamesWithTheNearest) {
             "[method_by_name] expected the id of a method but received 'admw'; did you mean "
             "'adamw'?");
   EXPECT_NE(refusal("bcos-c").find("did you mean 'bcos_c'?"), std::string::npos);
+  EXPECT_EQ(refusal("123").find("did you mean"), std::string::npos);
+  EXPECT_NE(refusal("123").find("expected one of sgd, "), std::string::npos);
   EXPECT_NE(refusal("bcosww_c@paper").find("did you mean 'bcosw_c'?"), std::string::npos);
   EXPECT_NE(refusal("sing_sgd").find("did you mean 'sign_sgd'?"), std::string::npos);
   EXPECT_NE(refusal("").find("received ''"), std::string::npos);

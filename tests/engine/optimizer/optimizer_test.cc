@@ -351,6 +351,11 @@ TEST_F(Files, OfAnotherKindAreRefusedBeforeAnythingChanges) {
     o.add("layer.bias", bias, {10}, group(o));
     o.add("extra", bias2);
   });
+  refused("expected state for 'extra'", [&](Optimizer& o) {
+    o.add("extra", bias2);
+    o.add("layer.weight", weight, {12, 10});
+    o.add("layer.bias", bias, {10}, group(o));
+  });
   refused("which it does not have", [&](Optimizer& o) { o.add("layer.weight", weight, {12, 10}); });
   refused("expected shape [10, 12]", [&](Optimizer& o) {
     o.add("layer.weight", weight, {10, 12});
@@ -371,6 +376,29 @@ TEST_F(Files, OfAnotherKindAreRefusedBeforeAnythingChanges) {
         o.add("layer.bias", bias, {10}, o.add_group(adamw, {.lambda = 0.0}));
       },
       adamw);
+}
+
+TEST_F(Files, WithAStateOfAnotherShapeAreRefused) {
+  std::vector<float> x(6);
+  Optimizer optimizer(bcosw_c);
+  const auto id = optimizer.add("x", x, {2, 3});
+  optimizer.save(path());
+  const auto metadata = safetensors::File::open(path()).metadata();
+  const std::vector<float> m(6, 1);
+  const safetensors::TensorData turned{"m/x", "F32", {3, 2}, std::as_bytes(std::span(m))};
+  safetensors::write(path(), {&turned, 1}, metadata);
+  EXPECT_NE(error_of([&] { optimizer.load(path()); }).find("as F32 of shape [2, 3]"),
+            std::string::npos);
+  EXPECT_EQ(static_cast<const float*>(optimizer.state(id).m.data)[0], 0);
+}
+
+TEST_F(Files, KeepTheNumberOfSkippedSteps) {
+  Net net(bcosw_c, {.guard = Guard::skip});
+  net.optimizer.step(0.1, {{net.w, std::vector<float>(120, NAN)}});
+  net.optimizer.save(path());
+  Net other(bcosw_c);
+  other.optimizer.load(path());
+  EXPECT_EQ(other.optimizer.skipped_steps(), 1U);
 }
 
 TEST_F(Files, WithOtherNumbersLoadOnRequest) {
@@ -492,6 +520,12 @@ TEST_F(Files, WithMetadataThatIsNoneAreRefused) {
   }
   EXPECT_NE(refusal_of(groups, parameters("[2]", "0", "5"), "-1").find("whole number"),
             std::string::npos);
+  EXPECT_NE(refusal_of(groups, parameters("[2]", "1", "5"), "0").find("expected group < 1"),
+            std::string::npos);
+  const std::string once = parameters("[2]", "0", "5");
+  const std::string twice =
+      once.substr(0, once.size() - 1) + "," + once.substr(1);  // two entries of one list
+  EXPECT_NE(refusal_of(groups, twice, "0").find("each name once"), std::string::npos);
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
   EXPECT_NE(refusal_of(deep, parameters("[2]", "0", "5"), "0").find("levels"), std::string::npos);
   EXPECT_NE(refusal_of(groups, deep, "0").find("levels"), std::string::npos);

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <thread>
+#include <tuple>
 
 #include "bcos/methods.hpp"
 #include "bcos/text.hpp"
@@ -79,6 +81,59 @@ TEST(Bits, DoNotDependOnThreadsOrOrder) {
   }
 }
 
+TEST(Bits, OfTheNormOfAListDoNotDependOnThreads) {
+  std::vector<std::vector<float>> x, g, m;
+  const std::vector<std::int64_t> sizes = {100, 300'001, 7, 70'000};
+  Random random(19);
+  for (const std::int64_t size : sizes) {
+    x.push_back(random.numbers<float>(static_cast<std::size_t>(size)));
+    g.push_back(random.numbers<float>(static_cast<std::size_t>(size)));
+    m.push_back(x.back());
+  }
+  const auto norm_with = [&](int threads) {
+    std::vector<Parameter> parameters(sizes.size());
+    std::vector<Gradient> gradients(sizes.size());
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      parameters[i].x = {x[i].data(), DType::f32, {&sizes[i], 1}, {}};
+      parameters[i].m = {m[i].data(), DType::f32, {&sizes[i], 1}, {}};
+      gradients[i].data = g[i].data();
+    }
+    std::vector<std::uint64_t> steps(sizes.size(), 0);
+    const double alpha = 0.01;
+    ShuffledThreads shuffled{threads, 2};
+    const PlanOptions plan{.executor = {&ShuffledThreads::run, &shuffled, threads}};
+    const StepReport report =
+        update({&bcosw_c, 1}, parameters, gradients, {&alpha, 1}, steps, {.max_norm = 1.0}, plan);
+    return std::vector<double>{*report.norm};
+  };
+  for (const int threads : {2, 3}) EXPECT_TRUE(same_bits(norm_with(1), norm_with(threads)));
+}
+
+TEST(Bits, OfLargeBlocksWithStridedGradientsDoNotDependOnThreads) {
+  for (const auto& [layout, rows, columns] :
+       {std::tuple{Layout::tensor, 600, 700}, std::tuple{Layout::row, 3, 140'001}}) {
+    Method method = bcosw_c;
+    method.blocks = Blocks::of(layout);
+    Random random(53);
+    const std::uint64_t n = size_of({rows, columns});
+    const std::vector<float> x = random.numbers<float>(n);
+    const std::vector<float> g = random.numbers<float>(n);
+    const std::int64_t transposed[] = {1, rows};
+    const auto stepped = [&](int threads) {
+      ShuffledThreads shuffled{threads, 3};
+      const PlanOptions plan{.executor = {&ShuffledThreads::run, &shuffled, threads}};
+      Stepper<float> stepper(method, x, {rows, columns}, plan);
+      for (int t = 0; t < 2; ++t) {
+        stepper.step_with({.data = g.data(), .strides = transposed}, 0.01);
+      }
+      EXPECT_NE(stepper.x().back(), x.back());
+      return stepper.everything();
+    };
+    const auto alone = stepped(1);
+    for (const int threads : {2, 3}) EXPECT_TRUE(same_bits(alone, stepped(threads)));
+  }
+}
+
 TEST(Bits, DoNotDependOnHowLongTheRangesOfWorkAre) {
   const std::vector<std::int64_t> large = {3001, 5657};
   for (const Layout layout : {Layout::coordinate, Layout::row}) {
@@ -103,6 +158,15 @@ TEST(Bits, DoNotDependOnTheTarget) {
           << to_json(method) << " on " << name(target);
     }
   }
+}
+
+TEST(TheDefaultTarget, IsTheFastestAvailable) {
+  const char* asked_for = std::getenv("BCOS_TARGET");
+  const std::string before = asked_for == nullptr ? "" : asked_for;
+  unsetenv("BCOS_TARGET");
+  EXPECT_EQ(name(default_target()), name(available_targets().back()));
+  EXPECT_EQ(available_targets().front(), Target::scalar);
+  if (asked_for != nullptr) setenv("BCOS_TARGET", before.c_str(), 1);
 }
 
 TEST(Bits, DoNotDependOnWhoLooks) {

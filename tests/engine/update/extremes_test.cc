@@ -246,6 +246,27 @@ TEST(AStepCounter, ThatNobodyCountedIsRefused) {
   EXPECT_EQ(stepper.x(), (std::vector<float>{1, 2}));
 }
 
+/// Squares of such gradients are subnormal: they are off by per cents.
+TEST(AStabiliser, FarBelowOneCountsToTheLastDigit) {
+  const float g = 1.1e-22F;
+  const float eps_root = 7 * 0x1p-149F;
+  for (const Layout layout : {Layout::coordinate, Layout::tensor}) {
+    Method method = bcosw_c;
+    method.beta = 0;
+    method.lambda = 0;
+    method.eps_root = static_cast<double>(eps_root);
+    method.blocks = Blocks::of(layout);
+    Stepper<float> stepper(method, {0});
+    for (int t = 0; t < 2; ++t) {
+      stepper.x()[0] = 0;
+      stepper.step({g}, 1);
+      const auto wide = static_cast<double>(g);
+      const double exact = wide / std::sqrt(wide * wide + static_cast<double>(eps_root));
+      EXPECT_NEAR(-static_cast<double>(stepper.x()[0]) / exact, 1, 1e-6) << to_json(method);
+    }
+  }
+}
+
 struct Fault {
   const char* id;
   double size;

@@ -5,6 +5,8 @@
 
 #include "bcos/error.hpp"
 #include "bcos/methods.hpp"
+#include "bcos/text.hpp"
+#include "engine/update/block_shape.hpp"
 #include "tests/engine/bits.hpp"
 #include "tests/engine/random_numbers.hpp"
 #include "tests/engine/stepper.hpp"
@@ -52,6 +54,21 @@ TEST(Clipping, IsExactForNormsWhoseSquaresOverflow) {
   const auto report = stepper.step({3e200, 4e200}, 0.1, {.max_norm = 1.0});
   EXPECT_NEAR(*report.norm / 5e200, 1, 1e-14);
   EXPECT_NEAR(stepper.m()[0], 0.1 * 0.6, 1e-14);
+}
+
+TEST(Clipping, IsExactJustWhereSquaresOverflow) {
+  Stepper<double> stepper(bcosw_c, {1, 2});
+  const auto report = stepper.step({3e160, 4e160}, 0.1, {.max_norm = 1.0});
+  EXPECT_NEAR(*report.norm / 5e160, 1, 1e-14);
+  EXPECT_NEAR(stepper.m()[0], 0.1 * 0.6, 1e-14);
+}
+
+TEST(Clipping, PropagatesANormThatIsNaN) {
+  Stepper<double> stepper(bcosw_c, {1, 2});
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto report = stepper.step({nan, 4}, 0.1, {.max_norm = 1.0});
+  EXPECT_TRUE(std::isnan(*report.norm));
+  EXPECT_TRUE(std::isnan(stepper.m()[1])) << "of the gradient that is a number";
 }
 
 TEST(GradScale, DividesTheGradient) {
@@ -123,6 +140,23 @@ TEST(Propagation, LetsNaNReachTheParameter) {
   }
 }
 
+/// Finite numbers that overflow are held at the largest; what was infinite before is not one.
+TEST(Propagation, LetsAnInfiniteMomentumReachTheParameter) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const Layout layout : {Layout::coordinate, Layout::tensor, Layout::row}) {
+    for (const StepOptions& options : {StepOptions{}, StepOptions{.grad_scale = 2}}) {
+      Method method = bcosw_c;
+      method.blocks = Blocks::of(layout);
+      Stepper<float> stepper(method, std::vector<float>(18, 1), {2, 9});
+      stepper.step(std::vector<float>(18, 1), 0.1);
+      stepper.m()[4] = infinity;
+      stepper.step(std::vector<float>(18, 1), 0.1, options);
+      EXPECT_EQ(stepper.m()[4], infinity);
+      EXPECT_FALSE(std::isfinite(stepper.x()[4]));
+    }
+  }
+}
+
 TEST(AnInitialisingStep, LeavesAParameterUnstarted) {
   for (const char* id : {"bcosw_c", "bcosw_c@paper", "adamw", "bcosw_m"}) {
     const Method method = method_by_name(id);
@@ -171,6 +205,81 @@ TEST(InitOnFirstNonzero, BeginsEachBlockWithItsOwnGradient) {
     stepper.step({1, 0, 3, 4}, 1);
     EXPECT_NEAR(stepper.moved()[2], 0.6, 1e-14) << id;
     EXPECT_NEAR(stepper.moved()[3], 0.8, 1e-14) << id;
+  }
+}
+
+/// Blocks of equal elements move as one of them does, over the root of how many there are.
+void expect_begun_like_one_element(Method method, const std::vector<std::int64_t>& shape,
+                                   const std::vector<std::int64_t>& strides = {}) {
+  const double each[] = {1, -2, 0.5, -1};
+  const auto gradient_of = [&](std::uint64_t block, std::uint64_t t) {
+    return t < block ? 0.0 : each[t - block];
+  };
+  const Blocks given = method.blocks;
+  const BlockShape blocks(given, shape);
+  Stepper<double> engine(method, std::vector<double>(size_of(shape)), shape);
+  std::vector<Stepper<double>> ones;
+  method.blocks = Blocks::of(Layout::coordinate);
+  for (std::uint64_t k = 0; k < blocks.count(); ++k) ones.emplace_back(method, std::vector{0.0});
+  for (std::uint64_t t = 0; t < 4; ++t) {
+    Gradient gradient;
+    std::vector<double> g(size_of(shape));
+    for (std::uint64_t k = 0; k < blocks.count(); ++k) {
+      ones[k].step({gradient_of(k, t)}, 1);
+      for (std::uint64_t j = 0; j < blocks.length(k); ++j) {
+        std::uint64_t i = blocks.index(k, j);
+        if (!strides.empty()) {
+          const auto columns = static_cast<std::uint64_t>(shape[1]);
+          i = i / columns * static_cast<std::uint64_t>(strides[0]) +
+              i % columns * static_cast<std::uint64_t>(strides[1]);
+        }
+        g[i] = gradient_of(k, t);
+      }
+    }
+    gradient.data = g.data();
+    gradient.strides = strides;
+    engine.step_with(gradient, 1);
+    for (std::uint64_t k = 0; k < blocks.count(); ++k) {
+      const double root = std::sqrt(static_cast<double>(blocks.length(k)));
+      for (const std::uint64_t j : {std::uint64_t{0}, blocks.length(k) - 1}) {
+        ASSERT_NEAR(engine.x()[blocks.index(k, j)] * root, ones[k].x()[0], 1e-9)
+            << to_json(method) << " block " << k << " step " << t;
+      }
+    }
+  }
+}
+
+TEST(InitOnFirstNonzero, IsTheSameHoweverBlocksLie) {
+  for (const char* id : {"bcos_m@paper", "bcos_c@paper", "bcos_g@paper"}) {
+    Method method = method_by_name(id);
+    method.eps_root = 0;
+    method.lambda = 0;
+    method.init_on_first_nonzero = true;
+    method.blocks = Blocks::of(Layout::row);
+    expect_begun_like_one_element(method, {3, 40});
+    expect_begun_like_one_element(method, {3, 40}, {1, 3});
+    expect_begun_like_one_element(method, {2, 140'000});
+    expect_begun_like_one_element(method, {2, 140'000}, {1, 2});
+    method.blocks = Blocks::of(Layout::column);
+    expect_begun_like_one_element(method, {40, 3});
+    method.blocks = Blocks::of_lists({{0, 4, 5}, {1, 2}, {3}});
+    expect_begun_like_one_element(method, {6});
+  }
+}
+
+/// Later ones are of an m that is 0 by chance.
+TEST(ARawStart, IsOfTheFirstStepAlone) {
+  for (const Layout layout : {Layout::coordinate, Layout::tensor}) {
+    Method method = bcos_c;
+    method.start = Start::first;
+    method.decay = Decay::coupled;
+    method.coupled_start = CoupledStart::raw;
+    method.lambda = 0.1;
+    method.blocks = Blocks::of(layout);
+    Stepper<double> stepper(method, {0.0});
+    stepper.step({0}, 0.1);
+    stepper.step({3}, 0.1);
+    EXPECT_NEAR(stepper.m()[0], 0.3, 1e-15);
   }
 }
 
