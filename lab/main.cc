@@ -35,9 +35,9 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);
   // So is a reader that has gone: a run is saved first.
   std::signal(SIGPIPE, SIG_IGN);
-  bcos::lab::end_with_parent();
+  bcos::lab::cli::end_with_parent();
   go_on_with_torch(argc, argv);
-  bcos::lab::Program program;
-  for (const auto& add : bcos::lab::kCommands) add(program);
+  bcos::lab::cli::Program program;
+  for (const auto& add : bcos::lab::commands::kCommands) add(program);
   return program.run(argc, argv);
 }

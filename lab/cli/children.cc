@@ -13,7 +13,7 @@
 
 #include "engine/error.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::cli {
 namespace {
 
 constexpr const char* kParent = "BCOS_PARENT";
@@ -89,4 +89,4 @@ void Child::send(int signal) const {
   if (pid_ > 0 && !code_) kill(pid_, signal);
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::cli

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace bcos::lab {
+namespace bcos::lab::cli {
 
 /// Called by the program at its start: if it is the Child of another, it is sent SIGTERM when that
 /// one dies, however it dies. Ends the program if it has died already.
@@ -33,4 +33,4 @@ class Child {
   std::optional<int> code_;
 };
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::cli

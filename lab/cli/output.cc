@@ -10,7 +10,7 @@
 
 #include "engine/error.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::cli {
 namespace {
 
 [[noreturn]] void throw_write_error(int error) {
@@ -91,4 +91,4 @@ std::string visible(std::string_view text) {
   return result;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::cli

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-namespace bcos::lab {
+namespace bcos::lab::cli {
 
 /// Nobody reads standard output any more (`bcos methods | head -1`): the program ends quietly.
 struct OutputClosed {};
@@ -41,4 +41,4 @@ std::string coloured(std::string_view text, Colour colour, const Terminal& where
 /// Text from files and users, safe to show: control characters become \xNN.
 std::string visible(std::string_view text);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::cli

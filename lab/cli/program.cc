@@ -10,7 +10,7 @@
 #include "lab/cli/output.hpp"
 #include "lab/cli/usage.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::cli {
 namespace {
 
 constexpr const char* kFooter = R"(Exit codes:
@@ -203,4 +203,4 @@ int Program::run(int argc, const char* const* argv) {
   }
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::cli

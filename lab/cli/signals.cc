@@ -7,7 +7,7 @@
 
 #include "lab/cli/progress.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::cli {
 namespace {
 
 volatile std::sig_atomic_t noted = 0;
@@ -43,4 +43,4 @@ SignalWatch::~SignalWatch() {
 
 int SignalWatch::received() const { return noted; }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::cli

@@ -4,15 +4,16 @@
 #include <set>
 
 #include "engine/error.hpp"
+#include "lab/cli/html.hpp"
 #include "lab/cli/options.hpp"
 #include "lab/cli/output.hpp"
 #include "lab/commands/commands.hpp"
+#include "lab/commands/train/run_training.hpp"
 #include "lab/report/page.hpp"
 #include "lab/report/text.hpp"
 #include "lab/report/words.hpp"
-#include "lab/training/run.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::commands {
 namespace {
 
 namespace fs = std::filesystem;
@@ -32,7 +33,7 @@ class Collected {
     std::error_code failed;
     fs::path whole = fs::weakly_canonical(folder, failed);
     if (!seen_.insert(failed ? folder : whole).second) {
-      warn(fmt::format("'{}' is given twice and counts once", folder.string()));
+      cli::warn(fmt::format("'{}' is given twice and counts once", folder.string()));
       return;
     }
     runs.push_back(folder.string());
@@ -42,7 +43,7 @@ class Collected {
     if (fs::exists(folder / kPutAside)) return;
     if (has_metrics(folder)) return add(folder);
     if (is_run(folder))
-      warn(fmt::format("'{}' has no metrics yet and is left out", folder.string()));
+      cli::warn(fmt::format("'{}' has no metrics yet and is left out", folder.string()));
   }
 
   std::vector<std::string> runs;
@@ -73,25 +74,28 @@ std::vector<std::string> runs_of(const std::vector<std::string>& folders) {
 }
 
 void run(const Options& options) {
-  std::vector<RunRecord> records;
-  for (const std::string& folder : runs_of(options.folders)) records.push_back(read_run(folder));
+  std::vector<run::RunRecord> records;
+  for (const std::string& folder : runs_of(options.folders))
+    records.push_back(run::read_run(folder));
   const bool one = records.size() == 1;
   const std::string page =
       options.out.empty() ? options.folders.front() + "/report.html" : options.out;
   const std::string title = fs::path(options.folders.front()).filename().string();
-  write_page(page, one ? run_page(records.front()) : compare_page(title, records));
+  cli::write_page(page,
+                  one ? report::run_page(records.front()) : report::compare_page(title, records));
   if (one) {
-    print("{}\n", run_verdict(summarize(records.front())));
+    cli::print("{}\n", report::run_verdict(report::summarize(records.front())));
   } else {
-    const Comparison comparison = compare_runs(records);
-    print("{}\n{}\n", comparison_text(comparison), comparison_verdict(comparison));
+    const report::Comparison comparison = report::compare_runs(records);
+    cli::print("{}\n{}\n", report::comparison_text(comparison),
+               report::comparison_verdict(comparison));
   }
-  print("see {}\n", page);
+  cli::print("see {}\n", page);
 }
 
 }  // namespace
 
-void add_report(Program& program) {
+void add_report(cli::Program& program) {
   const auto options = std::make_shared<Options>();
   CLI::App& app = program.add("report", "Draw the page of a run, or of several over each other",
                               {"bcos report runs/try1", "bcos report runs/demo --out demo.html",
@@ -100,7 +104,7 @@ void add_report(Program& program) {
   app.add_option("RUN", options->folders, "folders of runs, or of a comparison")
       ->type_name("")
       ->required();
-  add_text(app, "--out", "FILE", options->out, "the page (report.html in the first folder)");
+  cli::add_text(app, "--out", "FILE", options->out, "the page (report.html in the first folder)");
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::commands

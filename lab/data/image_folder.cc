@@ -9,7 +9,7 @@
 #include "lab/data/decode_image.hpp"
 #include "lab/data/image_formats.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -183,4 +183,4 @@ ImageData open_image_folder(const std::string& root, int image_size) {
   return data;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

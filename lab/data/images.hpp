@@ -9,7 +9,7 @@
 
 #include "lab/data/data_file.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 
 /// What all images of a set have in common.
 struct ImageShape {
@@ -79,4 +79,4 @@ struct ImageData {
 /// Error with the file's name.
 ImageData open_images(const ImageOptions& options);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

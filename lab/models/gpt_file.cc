@@ -12,7 +12,7 @@
 #include "lab/models/gpt.hpp"
 #include "lab/models/gpt_names.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 namespace {
 
 using safetensors::File;
@@ -199,4 +199,4 @@ std::string gpt2_config(const Model& model) {
       o.activation == "relu" ? "relu" : "gelu_new", o.tied);
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

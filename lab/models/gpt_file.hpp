@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 
 class Model;
 
@@ -21,4 +21,4 @@ void save_gpt2(const Model& model, const std::string& path);
 /// The config.json that Hugging Face's transformers read beside such a file.
 std::string gpt2_config(const Model& model);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

@@ -3,7 +3,7 @@
 
 #include "lab/report/summary.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::report {
 namespace {
 
 bool same_lr(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
@@ -71,10 +71,10 @@ std::vector<const Group*> Comparison::best() const {
   return found;
 }
 
-Comparison compare_runs(std::span<const RunRecord> runs) {
+Comparison compare_runs(std::span<const run::RunRecord> runs) {
   Comparison result;
   result.runs.reserve(runs.size());
-  for (const RunRecord& run : runs) result.runs.push_back(summarize(run));
+  for (const run::RunRecord& run : runs) result.runs.push_back(summarize(run));
 
   for (const std::string& method : result.methods()) {
     std::vector<Group> groups;
@@ -101,4 +101,4 @@ Comparison compare_runs(std::span<const RunRecord> runs) {
   return result;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::report

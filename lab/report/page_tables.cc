@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lab/report/html.hpp"
+#include "lab/cli/html.hpp"
 #include "lab/report/words.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::report {
 namespace {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
@@ -22,7 +22,7 @@ std::string row(const char* tag, const std::vector<Cell>& cells, const char* kin
   std::string out = fmt::format("<tr{}>", kind);
   for (const Cell& cell : cells) {
     out += fmt::format("<{}{}>{}</{}>", tag, cell.number ? " class=\"number\"" : "",
-                       html_text(cell.text), tag);
+                       cli::html_text(cell.text), tag);
   }
   return out + "</tr>\n";
 }
@@ -32,14 +32,14 @@ std::string table(const std::string& title, const std::string& head, const std::
   return fmt::format(
       "<section class=\"card\"><h2>{}</h2><div class=\"scroll\"><table{}>\n<thead>{}</thead>\n"
       "<tbody>\n{}</tbody></table></div></section>\n",
-      html_text(title), kind, head, body);
+      cli::html_text(title), kind, head, body);
 }
 
 std::string tile(const char* label, const std::string& value, const std::string& more = "") {
   return fmt::format(
       "<div class=\"tile\"><div class=\"label\">{}</div><div class=\"value\">{}</div>"
       "<div class=\"more\">{}</div></div>\n",
-      html_text(label), html_text(value), html_text(more));
+      cli::html_text(label), cli::html_text(value), cli::html_text(more));
 }
 
 bool any_accuracy(const std::vector<RunSummary>& runs) {
@@ -60,7 +60,7 @@ std::string fact_text(const std::string& key, const nlohmann::ordered_json& valu
   return value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-Pairs facts_of(const RunRecord& run) {
+Pairs facts_of(const run::RunRecord& run) {
   Pairs facts;
   for (const auto& [key, value] : run.facts.items()) {
     if (!value.is_null()) facts.emplace_back(key, fact_text(key, value));
@@ -83,13 +83,14 @@ std::string two_columns(const std::string& title, const Pairs& pairs, bool plain
   if (pairs.empty()) return {};
   std::string body;
   for (const auto& [key, value] : pairs) {
-    body += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n",
-                        html_text(plain_keys ? key : words_of_key(key)), html_text(value));
+    body +=
+        fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n",
+                    cli::html_text(plain_keys ? key : words_of_key(key)), cli::html_text(value));
   }
   return table(title, "", body, " class=\"pairs\"");
 }
 
-std::string tables_of(const std::string& title, std::span<const RunRecord> runs,
+std::string tables_of(const std::string& title, std::span<const run::RunRecord> runs,
                       const std::vector<Pairs>& all, bool plain_keys) {
   if (all.size() == 1) return two_columns(title, all.front(), plain_keys);
   std::vector<std::string> keys;
@@ -185,7 +186,7 @@ std::string group_table(const Comparison& comparison) {
   return table("Methods and learning rates", row("th", head), body);
 }
 
-std::string runs_table(std::span<const RunRecord> runs, const Comparison& comparison) {
+std::string runs_table(std::span<const run::RunRecord> runs, const Comparison& comparison) {
   const bool accuracy = any_accuracy(comparison.runs);
   std::vector<Cell> head = {{"run", false}, {"method", false}, {"learning rate"},
                             {"seed"},       {"steps"},         {"final validation loss"},
@@ -216,18 +217,18 @@ std::string runs_table(std::span<const RunRecord> runs, const Comparison& compar
   return table("Runs", row("th", head), body);
 }
 
-std::string settings_tables(std::span<const RunRecord> runs) {
+std::string settings_tables(std::span<const run::RunRecord> runs) {
   std::vector<Pairs> all;
   all.reserve(runs.size());
-  for (const RunRecord& run : runs) all.push_back(run.settings);
+  for (const run::RunRecord& run : runs) all.push_back(run.settings);
   return tables_of("Settings", runs, all, true);
 }
 
-std::string facts_tables(std::span<const RunRecord> runs) {
+std::string facts_tables(std::span<const run::RunRecord> runs) {
   std::vector<Pairs> all;
   all.reserve(runs.size());
-  for (const RunRecord& run : runs) all.push_back(facts_of(run));
+  for (const run::RunRecord& run : runs) all.push_back(facts_of(run));
   return tables_of("Facts", runs, all, false);
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::report

@@ -5,35 +5,35 @@
 #include <string>
 #include <vector>
 
-#include "lab/report/run_record.hpp"
+#include "lab/run/run_record.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::report {
 
 /// The numbers of one run. What a run has not recorded is kNoNumber.
 struct RunSummary {
-  std::string method;     ///< run.json's "method", else the setting "method" or "optimizer"
-  double lr = kNoNumber;  ///< of run.json, else of the settings, else the largest used
+  std::string method;          ///< run.json's "method", else the setting "method" or "optimizer"
+  double lr = run::kNoNumber;  ///< of run.json, else of the settings, else the largest used
   std::string seed;
 
-  std::int64_t steps = 0;         ///< training steps recorded
-  double final_loss = kNoNumber;  ///< validation loss of the last evaluation
-  double best_loss = kNoNumber;   ///< least validation loss, at best_step
+  std::int64_t steps = 0;              ///< training steps recorded
+  double final_loss = run::kNoNumber;  ///< validation loss of the last evaluation
+  double best_loss = run::kNoNumber;   ///< least validation loss, at best_step
   std::int64_t final_step = 0;
   std::int64_t best_step = 0;
-  double final_accuracy = kNoNumber;
-  double final_train_loss = kNoNumber;  ///< smoothed over about 20 steps
+  double final_accuracy = run::kNoNumber;
+  double final_train_loss = run::kNoNumber;  ///< smoothed over about 20 steps
 
   std::int64_t spikes = 0;      ///< see count_spikes
   std::int64_t not_finite = 0;  ///< training steps whose loss was not finite
   std::int64_t skipped = 0;     ///< bad steps that the guard skipped
   std::int64_t cut_lines = 0;   ///< of its metrics that could not be read
-  double ms = kNoNumber;        ///< mean of a step, the first left out: it pays for the start
-  double optimizer_share = kNoNumber;  ///< of the same steps' time, from 0 to 1
-  double state_bytes = kNoNumber;
-  double adamw_state_bytes = kNoNumber;
+  double ms = run::kNoNumber;   ///< mean of a step, the first left out: it pays for the start
+  double optimizer_share = run::kNoNumber;  ///< of the same steps' time, from 0 to 1
+  double state_bytes = run::kNoNumber;
+  double adamw_state_bytes = run::kNoNumber;
 };
 
-RunSummary summarize(const RunRecord& run);
+RunSummary summarize(const run::RunRecord& run);
 
 /// Steps with a loss above median + 6 * 1.4826 * MAD of the 50 finite losses before it.
 std::int64_t count_spikes(std::span<const double> losses);
@@ -46,23 +46,23 @@ std::vector<double> smoothed(std::span<const double> values, double weight);
 /// an average of the runs that went well would hide the others. The deviation of one run is
 /// kNoNumber.
 struct Spread {
-  double mean = kNoNumber;
-  double deviation = kNoNumber;
+  double mean = run::kNoNumber;
+  double deviation = run::kNoNumber;
 };
 Spread spread_of(std::span<const double> values);
 
 /// Runs with the same method and learning rate, over seeds.
 struct Group {
   std::string method;
-  double lr = kNoNumber;
+  double lr = run::kNoNumber;
   std::vector<std::size_t> runs;  ///< into Comparison::runs
   Spread final_loss;
   Spread best_loss;
   Spread final_accuracy;
   double spikes = 0;  ///< mean of a run
-  double ms = kNoNumber;
-  double optimizer_share = kNoNumber;
-  double state_bytes = kNoNumber;
+  double ms = run::kNoNumber;
+  double optimizer_share = run::kNoNumber;
+  double state_bytes = run::kNoNumber;
   bool best_lr = false;  ///< has the least mean final loss of its method
 };
 
@@ -77,6 +77,6 @@ struct Comparison {
   std::vector<std::string> methods() const;
 };
 
-Comparison compare_runs(std::span<const RunRecord> runs);
+Comparison compare_runs(std::span<const run::RunRecord> runs);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::report

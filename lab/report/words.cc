@@ -8,7 +8,7 @@
 
 #include "lab/cli/human.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::report {
 namespace {
 
 constexpr const char* kNothing = "–";
@@ -72,7 +72,7 @@ std::string ms_text(double ms) {
 }
 
 std::string bytes_text(double bytes) {
-  return std::isfinite(bytes) ? human_bytes(bytes) : kNothing;
+  return std::isfinite(bytes) ? cli::human_bytes(bytes) : kNothing;
 }
 
 std::string number_text(double number) {
@@ -161,4 +161,4 @@ std::string comparison_verdict(const Comparison& comparison) {
   return text;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::report

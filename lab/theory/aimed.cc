@@ -3,7 +3,7 @@
 #include "engine/error.hpp"
 #include "lab/theory/formulas.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 std::vector<Aimed> all_aimed(bool decay) {
@@ -41,4 +41,4 @@ Aimed aimed(const std::string& id) {
 std::vector<Aimed> aimed_problems() { return all_aimed(true); }
 std::vector<Aimed> aimed_without_decay() { return all_aimed(false); }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

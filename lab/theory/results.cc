@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 bool Result::pass() const {
   return findings.pass() &&
@@ -34,4 +34,4 @@ Result run_claim(const Claim& claim, const RunOptions& options) {
   return result;
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -8,15 +8,15 @@
 #include "lab/theory/results.hpp"
 #include "lab/theory/words.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
-using lab::Align;
-using lab::Table;
+using lab::cli::Align;
+using lab::cli::Table;
 
 /// A table with words below each row, wrapped.
-std::string with_words_below(const Table& table, std::span<const std::vector<std::string>> words,
-                             int columns) {
+std::string with_words_below(const cli::Table& table,
+                             std::span<const std::vector<std::string>> words, int columns) {
   constexpr int kIndent = 7;
   constexpr int kFurther = 2;
   std::string out;
@@ -29,7 +29,7 @@ std::string with_words_below(const Table& table, std::span<const std::vector<std
     if (row == 0) continue;
     for (const std::string& paragraph : words[row - 1]) {
       int indent = kIndent;
-      for (const std::string& line : lab::wrapped(paragraph, columns - kIndent - kFurther)) {
+      for (const std::string& line : lab::cli::wrapped(paragraph, columns - kIndent - kFurther)) {
         out += fmt::format("{:{}}{}\n", "", indent, line);
         indent = kIndent + kFurther;
       }
@@ -38,26 +38,27 @@ std::string with_words_below(const Table& table, std::span<const std::vector<std
   return out;
 }
 
-int width_of(const Table& table) {
+int width_of(const cli::Table& table) {
   std::istringstream lines(table.text());
   int width = 0;
   for (std::string line; std::getline(lines, line);) {
-    width = std::max(width, lab::display_columns(line));
+    width = std::max(width, lab::cli::display_columns(line));
   }
   return width;
 }
 
 int widest(std::span<const std::string> cells) {
   int width = 0;
-  for (const std::string& cell : cells) width = std::max(width, lab::display_columns(cell));
+  for (const std::string& cell : cells) width = std::max(width, lab::cli::display_columns(cell));
   return width;
 }
 
 /// A row whose cell `which` takes as many lines as it needs.
-void add_wrapped(Table& table, std::vector<std::string> cells, std::size_t which, int room) {
+void add_wrapped(cli::Table& table, std::vector<std::string> cells, std::size_t which, int room) {
   constexpr int kFurther = 2;  // lines after the first stand further in
-  const bool fits = lab::display_columns(cells[which]) <= room;
-  const std::vector<std::string> lines = lab::wrapped(cells[which], fits ? room : room - kFurther);
+  const bool fits = lab::cli::display_columns(cells[which]) <= room;
+  const std::vector<std::string> lines =
+      lab::cli::wrapped(cells[which], fits ? room : room - kFurther);
   for (std::size_t i = 0; i < std::max<std::size_t>(lines.size(), 1); ++i) {
     cells[which] = i < lines.size() ? std::string(i == 0 ? 0 : kFurther, ' ') + lines[i] : "";
     table.add(cells);
@@ -65,12 +66,12 @@ void add_wrapped(Table& table, std::vector<std::string> cells, std::size_t which
   }
 }
 
-Table table_of(std::span<const Result> results, bool with_errata) {
-  Table table({{"claim"},
-               {"in the paper"},
-               {"predicted", Align::right},
-               {"measured", Align::right},
-               {"verdict"}});
+cli::Table table_of(std::span<const Result> results, bool with_errata) {
+  cli::Table table({{"claim"},
+                    {"in the paper"},
+                    {"predicted", cli::Align::right},
+                    {"measured", cli::Align::right},
+                    {"verdict"}});
   for (const Result& result : results) {
     const Check& headline = result.findings.headline();
     table.add({result.claim->id, result.claim->name, predicted_text(headline),
@@ -84,7 +85,7 @@ Table table_of(std::span<const Result> results, bool with_errata) {
 
 std::string results_table(std::span<const Result> results, int columns) {
   // Where a line has no room for the numbers of errata, they go below it.
-  Table table = table_of(results, true);
+  cli::Table table = table_of(results, true);
   const bool with_errata = width_of(table) <= columns;
   if (!with_errata) table = table_of(results, false);
   std::vector<std::vector<std::string>> below;
@@ -114,7 +115,8 @@ std::string checks_text(const Result& result, int columns) {
   const int others = std::max(9, widest(predicted)) + std::max(8, widest(measured)) +
                      std::max(7, widest(verdicts)) + kGaps;
   const int room = std::max(columns - others, kLeast);
-  Table table({{"check"}, {"predicted", Align::right}, {"measured", Align::right}, {"verdict"}});
+  cli::Table table(
+      {{"check"}, {"predicted", cli::Align::right}, {"measured", cli::Align::right}, {"verdict"}});
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
     add_wrapped(table, {result.findings.checks()[i].what, predicted[i], measured[i], verdicts[i]},
                 0, room);
@@ -123,7 +125,7 @@ std::string checks_text(const Result& result, int columns) {
 }
 
 std::string mutants_text(std::span<const Result> results, int columns) {
-  Table table({{"claim"}, {"mutant"}, {"missed by"}});
+  cli::Table table({{"claim"}, {"mutant"}, {"missed by"}});
   std::vector<std::vector<std::string>> below;
   for (const Result& result : results) {
     for (const MutantResult& mutant : result.mutants) {
@@ -135,4 +137,4 @@ std::string mutants_text(std::span<const Result> results, int columns) {
   return with_words_below(table, below, columns);
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 double bias_bound(double tau, double eps_over_second) {
   return std::max(1 / std::sqrt(1 - tau) - 1, 1 - 1 / std::sqrt(1 + tau + 2 * eps_over_second));
@@ -31,4 +31,4 @@ double second_order_rest(const EstimatorMoments& moments, double eps) {
   return r_y * r_z * r_z + std::abs(moments.d.mean) / root * r_z * r_z * r_z;
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

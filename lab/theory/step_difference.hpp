@@ -4,7 +4,7 @@
 
 /// The difference of the practical and the conceptual step, E_t[d / sqrt(v + eps)] - phi, and what
 /// bounds it. eps is the one under the root.
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// max{ (1 - tau)^{-1/2} - 1, 1 - (1 + tau + 2 eps / E d^2)^{-1/2} }: times sqrt(rho), the most
 /// that a bias |E v - E d^2| <= tau E d^2 + eps changes a step whose denominator has this eps too.
@@ -28,4 +28,4 @@ SecondOrder second_order(const EstimatorMoments& moments, double eps);
 /// r_Y r_Z^2 + |E d| / sqrt(E z) r_Z^3: what is left out, up to a factor, where SNR(z) >= 20.
 double second_order_rest(const EstimatorMoments& moments, double eps);
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

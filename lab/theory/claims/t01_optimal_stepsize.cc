@@ -7,7 +7,7 @@
 #include "lab/theory/claim.hpp"
 #include "lab/theory/problem.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 /// E|x - gamma d - x_*|^2 - |x - x_*|^2 of one block, from its moments.
@@ -60,22 +60,22 @@ void draw(const Setup& setup, Findings& findings) {
   Vector mean(problem->size());
   Vector second(problem->size());
   problem->moments(x, mean, second);
-  lab::Figure figure{.title = "Change of the expected squared distance after one step (P1)",
-                     .caption =
-                         "Each coordinate has a stepsize of its own that brings it nearest "
-                         "to its target; the point is gammahat, at the bottom of its "
-                         "parabola. Twice that stepsize gains nothing.",
-                     .x = {.label = "stepsize gamma"},
-                     .y = {.label = "E|x_k - gamma d_k - x_*k|^2 - |x_k - x_*k|^2"},
-                     .series = {}};
-  lab::Figure::Series best{
-      .label = "gammahat", .mark = lab::Figure::Mark::points, .x = {}, .y = {}};
+  lab::plot::Figure figure{.title = "Change of the expected squared distance after one step (P1)",
+                           .caption =
+                               "Each coordinate has a stepsize of its own that brings it nearest "
+                               "to its target; the point is gammahat, at the bottom of its "
+                               "parabola. Twice that stepsize gains nothing.",
+                           .x = {.label = "stepsize gamma"},
+                           .y = {.label = "E|x_k - gamma d_k - x_*k|^2 - |x_k - x_*k|^2"},
+                           .series = {}};
+  lab::plot::Figure::Series best{
+      .label = "gammahat", .mark = lab::plot::Figure::Mark::points, .x = {}, .y = {}};
   for (std::size_t k = 0; k < x.size(); ++k) {
     const double aim = e[k] * mean[k];
     const double gammahat = aim / setup.right(second[k], mean[k] * mean[k]);
     best.x.push_back(gammahat);
     best.y.push_back(change(gammahat, aim, second[k]));
-    lab::Figure::Series parabola{.label = fmt::format("coordinate {}", k), .x = {}, .y = {}};
+    lab::plot::Figure::Series parabola{.label = fmt::format("coordinate {}", k), .x = {}, .y = {}};
     constexpr int kPoints = 60;
     for (int i = 0; i <= kPoints; ++i) {
       const double gamma = 2.2 * gammahat * i / kPoints;
@@ -126,4 +126,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -10,7 +10,7 @@
 #include "lab/theory/numerics.hpp"
 #include "lab/theory/windows.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 /// alpha_0 lambda = 1: as long as they may be.
@@ -57,9 +57,9 @@ FromTarget from_target(const Setup& setup, const Aimed& c, std::uint64_t steps) 
   return seen;
 }
 
-Estimate share_above(const Vector& values, double level) {
+numbers::Estimate share_above(const Vector& values, double level) {
   const auto hits = std::ranges::count_if(values, [&](double value) { return value >= level; });
-  return share_of(static_cast<std::uint64_t>(hits), values.size());
+  return numbers::share_of(static_cast<std::uint64_t>(hits), values.size());
 }
 
 /// P(sup_{t >= T_0} |e_t|^2 >= eta) <= (E|e_{T_0}|^2 + B_* sum_{s >= T_0} alpha_s^2) / eta, with
@@ -85,10 +85,11 @@ void summable(const Aimed& c, const FromTarget& seen, std::uint64_t steps, Findi
   const double added = c.b_star * alpha * alpha * (tail_of_squares(0) - tail_of_squares(steps));
   const std::string what = "E sum (2 al - al^2)|e_t|^2 + E|e_T|^2";
   if (c.id == "P0") {
-    findings.equal(fmt::format("P0: {} = B_* sum alpha_t^2", what), mean_of(seen.spent), added);
+    findings.equal(fmt::format("P0: {} = B_* sum alpha_t^2", what), numbers::mean_of(seen.spent),
+                   added);
   } else {
-    findings.at_most(fmt::format("{}: {} <= B_* sum alpha_t^2", c.id, what), mean_of(seen.spent),
-                     added);
+    findings.at_most(fmt::format("{}: {} <= B_* sum alpha_t^2", c.id, what),
+                     numbers::mean_of(seen.spent), added);
   }
 }
 
@@ -97,15 +98,15 @@ double quantile(Vector values, double share) {
   return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
 }
 
-lab::Figure picture(const Aimed& c, const Windows& windows) {
-  using Mark = lab::Figure::Mark;
-  lab::Figure figure{
+lab::plot::Figure picture(const Aimed& c, const Windows& windows) {
+  using Mark = lab::plot::Figure::Mark;
+  lab::plot::Figure figure{
       .title = fmt::format("{}: the largest |x_t - x_*|^2 from 2^j to 2^(j+1)", c.id),
       .caption =
           "Not the mean alone: the worst of all seeds comes down, window "
           "after window, as 1/t.",
-      .x = {"t = 2^j", lab::Figure::Scale::log},
-      .y = {"max |x_t - x_*|^2", lab::Figure::Scale::log},
+      .x = {"t = 2^j", lab::plot::Figure::Scale::log},
+      .y = {"max |x_t - x_*|^2", lab::plot::Figure::Scale::log},
       .series = {{"middle nine tenths of the seeds", Mark::band, {}, {}},
                  {"median seed", Mark::line, {}, {}},
                  {"worst seed", Mark::points, {}, {}},
@@ -141,7 +142,8 @@ void every_seed(const Setup& setup, const Aimed& c, Findings& findings) {
       {std::ranges::max(falls)}, -0.5);
   findings.at_most(fmt::format("{}: log2 of sum alpha_t|e_t|^2 a doubling of t, worst seed", c.id),
                    {std::ranges::max(window_slopes(windows.weighted_sum))}, -0.5);
-  findings.number(fmt::format("{}: log2 of max|e_t|^2 a doubling, mean", c.id), mean_of(falls));
+  findings.number(fmt::format("{}: log2 of max|e_t|^2 a doubling, mean", c.id),
+                  numbers::mean_of(falls));
   if (c.id == "P0" || c.id == "P1") findings.figure(picture(c, windows));
 }
 
@@ -174,4 +176,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -10,7 +10,7 @@
 #include "lab/theory/problems/examples.hpp"
 #include "lab/theory/windows.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 constexpr Stepsizes kStepsizes{1, 0.75};
@@ -65,7 +65,7 @@ void balance(const Setup& setup, const Aimed& c, Findings& findings) {
     right += c.blocks() * kStepsizes.at(t) * kStepsizes.at(t);
   }
   findings.equal(fmt::format("{}: E|e_T|^2 + 2 sum alpha_t E<e,phi> = D_0 + m sum alpha_t^2", c.id),
-                 mean_of(sums), right);
+                 numbers::mean_of(sums), right);
 }
 
 /// (b): f of each example, in closed form.
@@ -155,4 +155,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -11,7 +11,7 @@
 #include "lab/theory/parallel.hpp"
 #include "lab/theory/step_difference.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 enum Mutant { kSignOfCovariance = 1, kEighth, kFullPower };
@@ -132,9 +132,9 @@ void diverging(Findings& findings) {
   const EstimatorMoments moments = moments_of(method, 0.3, 0, law.moments());
   const double mild_truth = mild.ratio / second_order(moments, 0).first;
   const Vector mild_sums = partial_sums(mild, kOrders);
-  lab::Figure::Series first{"sign (v = d^2)", lab::Figure::Mark::line, {}, {}};
-  lab::Figure::Series second{
-      fmt::format("bcos_c, SNR(v) = {:.0f}", moments.snr()), lab::Figure::Mark::line, {}, {}};
+  lab::plot::Figure::Series first{"sign (v = d^2)", lab::plot::Figure::Mark::line, {}, {}};
+  lab::plot::Figure::Series second{
+      fmt::format("bcos_c, SNR(v) = {:.0f}", moments.snr()), lab::plot::Figure::Mark::line, {}, {}};
   for (std::size_t i = 0; i < sums.size(); ++i) {
     for (auto* series : {&first, &second}) series->x.push_back(static_cast<double>(i + 1));
     first.y.push_back(std::abs(sums[i] - truth));
@@ -145,7 +145,7 @@ void diverging(Findings& findings) {
                               "every further term makes it worse, and for BCOS-c the first few "
                               "help.",
                    .x = {"order"},
-                   .y = {"|partial sum - truth|", lab::Figure::Scale::log},
+                   .y = {"|partial sum - truth|", lab::plot::Figure::Scale::log},
                    .series = {first, second}});
 }
 
@@ -188,4 +188,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -11,7 +11,7 @@
 #include "lab/theory/sampled_moments.hpp"
 #include "lab/theory/step_difference.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 enum Mutant { kFullPower = 1, kNoBias, kNoRoot };
@@ -67,14 +67,15 @@ double worst(const std::vector<Seen>& all, double Seen::* bound) {
 /// Every C-bounded method at random states, with Gaussian and with skewed noise.
 void every_method(const Setup& setup, Findings& findings) {
   const std::uint64_t settings = setup.scaled(300, 4'000);
-  lab::Figure figure{.title = "Step difference and its bound",
-                     .caption =
-                         "|E[d/sqrt(v+eps)] - phi| against bias part + C/sqrt(SNR(v+eps)), "
-                         "random states of every bounded method: all points lie below the "
-                         "line, and those of methods with a steady v close to it.",
-                     .x = {"bound", lab::Figure::Scale::log},
-                     .y = {"|step difference|", lab::Figure::Scale::log},
-                     .series = {{"bound", lab::Figure::Mark::dashed, {1e-3, 10}, {1e-3, 10}}}};
+  lab::plot::Figure figure{
+      .title = "Step difference and its bound",
+      .caption =
+          "|E[d/sqrt(v+eps)] - phi| against bias part + C/sqrt(SNR(v+eps)), "
+          "random states of every bounded method: all points lie below the "
+          "line, and those of methods with a steady v close to it.",
+      .x = {"bound", lab::plot::Figure::Scale::log},
+      .y = {"|step difference|", lab::plot::Figure::Scale::log},
+      .series = {{"bound", lab::plot::Figure::Mark::dashed, {1e-3, 10}, {1e-3, 10}}}};
   for (const NamedEstimator& row : estimators(0.9)) {
     if (!amplification_bound(row.method)) continue;
     std::vector<Seen> all(settings);
@@ -89,7 +90,7 @@ void every_method(const Setup& setup, Findings& findings) {
           fmt::format("{}, Gaussian, SNR >= 20: over the second-order estimate", row.id),
           {estimate}, 1, 1e-9);
     }
-    lab::Figure::Series series{row.id, lab::Figure::Mark::points, {}, {}};
+    lab::plot::Figure::Series series{row.id, lab::plot::Figure::Mark::points, {}, {}};
     for (std::size_t i = 0; i < std::min<std::size_t>(all.size(), 40); ++i) {
       series.x.push_back(all[i].exact_bias);
       series.y.push_back(all[i].error);
@@ -142,16 +143,16 @@ void sign_method(const Setup& setup, Findings& findings) {
     findings.equal(fmt::format("sign, r = {}: E[d/sqrt(v)] by quadrature", r),
                    {expected_step(method, {}, law).mean}, mean_sign(setup, r));
   }
-  lab::Figure figure{.title = "The sign method's step difference",
-                     .caption =
-                         "erf(r/sqrt 2) - r/sqrt(1+r^2) over r = E g / sd(g): weak signals "
-                         "are followed up to a fifth too little, strong ones a little too "
-                         "much.",
-                     .x = {"r"},
-                     .y = {"difference"},
-                     .series = {}};
-  lab::Figure::Series plain{"difference", lab::Figure::Mark::line, {}, {}};
-  lab::Figure::Series scaled{"relative to phi", lab::Figure::Mark::line, {}, {}};
+  lab::plot::Figure figure{.title = "The sign method's step difference",
+                           .caption =
+                               "erf(r/sqrt 2) - r/sqrt(1+r^2) over r = E g / sd(g): weak signals "
+                               "are followed up to a fifth too little, strong ones a little too "
+                               "much.",
+                           .x = {"r"},
+                           .y = {"difference"},
+                           .series = {}};
+  lab::plot::Figure::Series plain{"difference", lab::plot::Figure::Mark::line, {}, {}};
+  lab::plot::Figure::Series scaled{"relative to phi", lab::plot::Figure::Mark::line, {}, {}};
   for (int i = 1; i <= 120; ++i) {
     const double r = i / 20.0;
     plain.x.push_back(r);
@@ -210,4 +211,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -14,7 +14,7 @@
 #include "lab/theory/simulation.hpp"
 #include "lab/theory/step_difference.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 enum Mutant { kNoError = 1, kLargestOfE };
@@ -84,7 +84,7 @@ double largest_of_norms(ConstSpan a, std::size_t block) {
 /// Fresh samples at a place, that its trajectory has not seen: <e, step> of each of the first half,
 /// and the mean step of the other.
 struct Sampled {
-  Estimate aim;
+  numbers::Estimate aim;
   Vector step;
 };
 
@@ -108,14 +108,14 @@ Sampled sample(const Case& c, const Place& place, ConstSpan e, std::uint64_t sam
         found.step[i] += one[i] / static_cast<double>(samples);
       }
     }
-    if (half == 0) found.aim = mean_of(aims);
+    if (half == 0) found.aim = numbers::mean_of(aims);
   }
   return found;
 }
 
 /// One place: margins are <e, . + lambda x_*>.
 struct Seen {
-  Estimate practical;
+  numbers::Estimate practical;
   double conceptual = 0;
   double room_one = 0;    ///< |e|_1 |err|_inf
   double room_two = 0;    ///< |e| |err|
@@ -242,9 +242,11 @@ void picture(const Setup& setup, Findings& findings) {
   const double lambda = problem.lambda();
   const Case c{"picture", problem, lambda, *problem.target(lambda),
                with(bcosw_c, {.lambda = lambda})};
-  lab::Figure::Series conceptual{"conceptual", lab::Figure::Mark::line, {}, {}};
-  lab::Figure::Series practical{"practical, sampled", lab::Figure::Mark::points, {}, {}};
-  lab::Figure::Series least{"conceptual - |e|_1 |err|_inf", lab::Figure::Mark::dashed, {}, {}};
+  lab::plot::Figure::Series conceptual{"conceptual", lab::plot::Figure::Mark::line, {}, {}};
+  lab::plot::Figure::Series practical{
+      "practical, sampled", lab::plot::Figure::Mark::points, {}, {}};
+  lab::plot::Figure::Series least{
+      "conceptual - |e|_1 |err|_inf", lab::plot::Figure::Mark::dashed, {}, {}};
   for (const Seen& seen : look_everywhere(setup, c, 1, setup.scaled(1'000, 10'000), 2'000)) {
     for (auto* series : {&conceptual, &practical, &least}) {
       series->x.push_back(static_cast<double>(seen.t));
@@ -256,7 +258,7 @@ void picture(const Setup& setup, Findings& findings) {
   findings.figure({.title = "Aiming along a trajectory of BCOS-c on P1",
                    .caption = "<x - x_*, E step + lambda x_*> of the practical step stays above "
                               "the conceptual one less |e|_1 |err|_inf.",
-                   .x = {"step", lab::Figure::Scale::log},
+                   .x = {"step", lab::plot::Figure::Scale::log},
                    .y = {"aiming margin"},
                    .series = {conceptual, practical, least}});
 }
@@ -282,4 +284,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

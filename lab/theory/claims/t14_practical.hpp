@@ -9,7 +9,7 @@
 #include "lab/theory/radius.hpp"
 
 /// T14 in two parts: where practical methods end, and what the theorem's radius says about it.
-namespace bcos::theory::t14 {
+namespace bcos::lab::theory::t14 {
 
 inline constexpr double kLambda = 0.5;
 inline constexpr double kBeta = 0.9;
@@ -29,9 +29,9 @@ struct Contender {
   Method method;
   Vector aim = {};  ///< of the conceptual method it stands for
   Tail tail = {};
-  std::vector<Estimate> end = {};    ///< the mean of the tail
-  std::vector<Estimate> limit = {};  ///< x_inf, by averaging
-  double averaging = 0;              ///< model error of averaging: alpha times the memory
+  std::vector<numbers::Estimate> end = {};    ///< the mean of the tail
+  std::vector<numbers::Estimate> limit = {};  ///< x_inf, by averaging
+  double averaging = 0;                       ///< model error of averaging: alpha times the memory
 };
 
 /// The three radii of every practical one, against what is seen.
@@ -42,4 +42,4 @@ void check_other_problems(const Setup& setup, Findings& findings);
 /// That no multiple of |phi| bounds the step difference.
 void check_relative_form(const Setup& setup, Findings& findings);
 
-}  // namespace bcos::theory::t14
+}  // namespace bcos::lab::theory::t14

@@ -7,7 +7,7 @@
 #include "lab/theory/claims/t14_practical.hpp"
 #include "lab/theory/limits.hpp"
 
-namespace bcos::theory::t14 {
+namespace bcos::lab::theory::t14 {
 namespace {
 
 /// The largest |err_k| of each coordinate where the runs ended: exactly, for whom that is known.
@@ -63,7 +63,7 @@ Row check_one(const Setup& setup, const Points& points, const Contender& c, Find
                      {sampled.largest, sampled.sampling_error}, largest, 0.1 * largest);
   }
   const Radii radii = radii_of(largest, norm, problem, c.method, kLambda, c.aim);
-  const Estimate seen = rms_distance(c.tail, c.aim);
+  const numbers::Estimate seen = rms_distance(c.tail, c.aim);
   findings.at_most(fmt::format("{}: |x_t - target| within limsup |err| / lambda", c.name), seen,
                    radii.sharper);
   Findings::as_printed(
@@ -75,8 +75,8 @@ Row check_one(const Setup& setup, const Points& points, const Contender& c, Find
                      {radii.paper}, *radii.trivial);
   }
   const Vector zero(problem.size());
-  const Estimate mean = distance(mean_of_rows(c.tail.differences, problem.size()), zero);
-  const Estimate end = distance(c.end, c.aim);
+  const numbers::Estimate mean = distance(mean_of_rows(c.tail.differences, problem.size()), zero);
+  const numbers::Estimate end = distance(c.end, c.aim);
   findings.at_most(fmt::format("{}: |end - target| less |mean err| / lambda", c.name),
                    {end.value - mean.value / kLambda, std::hypot(end.se, mean.se / kLambda)}, 0,
                    c.averaging);
@@ -90,12 +90,12 @@ Row check_one(const Setup& setup, const Points& points, const Contender& c, Find
 }
 
 void draw(const std::vector<Row>& rows, Findings& findings) {
-  lab::Figure figure{.title = "The radius of the practical theorem",
-                     .caption = "",
-                     .x = {"method"},
-                     .y = {"distance", lab::Figure::Scale::log},
-                     .series = {}};
-  using Mark = lab::Figure::Mark;
+  lab::plot::Figure figure{.title = "The radius of the practical theorem",
+                           .caption = "",
+                           .x = {"method"},
+                           .y = {"distance", lab::plot::Figure::Scale::log},
+                           .series = {}};
+  using Mark = lab::plot::Figure::Mark;
   figure.series = {{.label = "trivial", .mark = Mark::points, .x = {}, .y = {}},
                    {.label = "the paper's radius", .mark = Mark::points, .x = {}, .y = {}},
                    {.label = "limsup |err| / lambda", .mark = Mark::points, .x = {}, .y = {}},
@@ -184,12 +184,13 @@ void check_relative_form(const Setup& setup, Findings& findings) {
   Findings::as_printed(
       findings.equal("BCOS-c where E_t d = 0: err_t <= sigma |E_t d| = 0", {err}, 0), false);
   const Tail::State state{.x = {0}, .alpha = 1};
-  const Estimate sign = step_difference_at(SkewedNoise(), sign_sgd, state,
-                                           setup.scaled(20000, 400000), key_of("T14/skewed"))
-                            .front();
+  const numbers::Estimate sign =
+      step_difference_at(SkewedNoise(), sign_sgd, state, setup.scaled(20000, 400000),
+                         key_of("T14/skewed"))
+          .front();
   findings.equal("sign of skewed noise, E d = 0: err = 2/e - 1", sign, 2 * std::exp(-1.0) - 1);
   Findings::as_printed(findings.equal("sign of skewed noise: err <= sigma |E d| = 0", sign, 0),
                        false);
 }
 
-}  // namespace bcos::theory::t14
+}  // namespace bcos::lab::theory::t14

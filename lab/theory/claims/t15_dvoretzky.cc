@@ -9,7 +9,7 @@
 #include "lab/theory/parallel.hpp"
 #include "lab/theory/simulation.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 constexpr double kRadius = 0.5;  ///< D
@@ -76,15 +76,15 @@ Paths walk(const Setup& setup, std::uint64_t steps, std::size_t seeds) {
   return paths;
 }
 
-lab::Figure picture(const Paths& paths) {
-  using Mark = lab::Figure::Mark;
-  lab::Figure figure{
+lab::plot::Figure picture(const Paths& paths) {
+  using Mark = lab::plot::Figure::Mark;
+  lab::plot::Figure figure{
       .title = "The toy of the Dvoretzky extension",
       .caption =
           "The largest |x_t| of each doubling of t comes down to D on every "
           "path, and no further on the worst.",
-      .x = {"t", lab::Figure::Scale::log},
-      .y = {"max |x_t|", lab::Figure::Scale::log},
+      .x = {"t", lab::plot::Figure::Scale::log},
+      .y = {"max |x_t|", lab::plot::Figure::Scale::log},
       .series = {{"least to most of all seeds", Mark::band, {}, {}}, {"D", Mark::dashed, {}, {}}}};
   for (std::size_t j = 1; j < paths.most.front().size(); ++j) {
     Vector column;
@@ -135,4 +135,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

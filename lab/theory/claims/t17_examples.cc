@@ -8,7 +8,7 @@
 #include "lab/theory/problems/examples.hpp"
 #include "lab/theory/simulation.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// log|x| is concave on either side of 0 and still aims at it.
 void logarithm_example(const Setup& setup, Findings& findings) {
@@ -72,4 +72,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -3,7 +3,7 @@
 #include "lab/theory/problem.hpp"
 
 /// The paper's small examples.
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// P2: d_k = a_k (x_k - c_k)(1 + s z). phi = sign(x - c) / sqrt(1 + s^2).
 class MultiplicativeNoise : public Problem {
@@ -59,4 +59,4 @@ class SkewedQuadratic : public Problem {
   bool moments(ConstSpan x, Span mean, Span second) const override;
 };
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -1,6 +1,6 @@
 #include "lab/theory/problem.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 /// d_k = s_k z: no signal at all. Every bound of the one-step lemma is attained.
@@ -29,4 +29,4 @@ const RegisterProblem registered{
     {"P0", "pure noise: d = s z", [] { return std::make_unique<PureNoise>(); }}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -5,7 +5,7 @@
 #include "tests/lab/data/sample_images.hpp"
 #include "tests/lab/data/scratch.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 void expect_colour(const RgbImage& image, int red, int green, int blue) {
@@ -216,4 +216,4 @@ TEST_F(AnImageFolder, ThatLostAnImageNamesItWhenItIsRead) {
 }
 
 }  // namespace
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -12,7 +12,7 @@
 #include "tests/lab/models/testing.hpp"
 #include "tests/scratch.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 namespace {
 
 using torch::Tensor;
@@ -269,4 +269,4 @@ TEST_F(AGpt2File, IsForGpt2AndNoOtherModel) {
 }
 
 }  // namespace
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

@@ -8,7 +8,7 @@
 #include "lab/theory/one_step.hpp"
 #include "lab/theory/sampled_moments.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 void PrintTo(const NamedEstimator& row, std::ostream* out) { *out << row.id; }
 
@@ -74,7 +74,7 @@ TEST_P(EveryEstimator, IsSampledToTheSameMoments) {
   const EstimatorMoments table = moments_of(method, kM, kV, law.moments());
   const auto sampled =
       sampled_moments({&method, 1}, kM, kV, law, 20'000, key_of("moments test")).front();
-  const auto expect = [](const Estimate& seen, double exact) {
+  const auto expect = [](const numbers::Estimate& seen, double exact) {
     EXPECT_NEAR(seen.value, exact, 4.5 * seen.se + 1e-12);
   };
   expect(sampled.bias, table.bias);
@@ -129,4 +129,4 @@ TEST(Corrected, UsesTheFactorsOfItsStep) {
 }
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory
