@@ -21,6 +21,9 @@ void add_inspect(cli::Program& program);
 void add_methods(cli::Program& program);
 void add_targets(cli::Program& program);
 
+/// What a comparison notes of itself in its folder, for `bcos report`.
+inline constexpr const char* kComparison = "compare.json";
+
 /// In the order of the help.
 inline constexpr std::array kCommands = {
     add_train,  add_compare, add_sample,   add_report,  add_data,    add_theory, add_check,

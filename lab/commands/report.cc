@@ -4,14 +4,15 @@
 #include <set>
 
 #include "engine/error.hpp"
+#include "lab/cli/files.hpp"
 #include "lab/cli/html.hpp"
 #include "lab/cli/options.hpp"
 #include "lab/cli/output.hpp"
 #include "lab/commands/commands.hpp"
-#include "lab/commands/train/run_training.hpp"
 #include "lab/report/page.hpp"
 #include "lab/report/text.hpp"
 #include "lab/report/words.hpp"
+#include "lab/run/status.hpp"
 
 namespace bcos::lab::commands {
 namespace {
@@ -24,7 +25,6 @@ struct Options {
 };
 
 bool is_run(const fs::path& folder) { return fs::exists(folder / "config.toml"); }
-bool has_metrics(const fs::path& folder) { return fs::exists(folder / "metrics.jsonl"); }
 
 /// Folders of runs, each once, and what is said of those that are left out.
 class Collected {
@@ -40,10 +40,7 @@ class Collected {
   }
   /// One of the folders in a folder of runs.
   void add_inside(const fs::path& folder) {
-    if (fs::exists(folder / kPutAside)) return;
-    if (has_metrics(folder)) return add(folder);
-    if (is_run(folder))
-      cli::warn(fmt::format("'{}' has no metrics yet and is left out", folder.string()));
+    if (is_run(folder) && !run::is_put_aside(folder.string())) add(folder);
   }
 
   std::vector<std::string> runs;
@@ -73,20 +70,33 @@ std::vector<std::string> runs_of(const std::vector<std::string>& folders) {
   return collected.runs;
 }
 
+/// The seed that chose the rates of a comparison, as it left it in its folder.
+report::ComparisonOptions options_in(const std::string& folder) {
+  report::ComparisonOptions options;
+  const std::string path = folder + "/" + kComparison;
+  if (!fs::exists(path)) return options;
+  const auto said = cli::parse_json(cli::read_text(path), path);
+  if (said.contains("choosing_seed")) options.choosing_seed = said["choosing_seed"];
+  return options;
+}
+
 void run(const Options& options) {
   std::vector<run::RunRecord> records;
-  for (const std::string& folder : runs_of(options.folders))
-    records.push_back(run::read_run(folder));
+  for (const std::string& folder : runs_of(options.folders)) {
+    if (!is_run(folder)) run::read_run(folder);  // says what is missing
+    run::state_of(folder, records.emplace_back());
+  }
+  const report::ComparisonOptions shown = options_in(options.folders.front());
   const bool one = records.size() == 1;
   const std::string page =
       options.out.empty() ? options.folders.front() + "/report.html" : options.out;
   const std::string title = fs::path(options.folders.front()).filename().string();
-  cli::write_page(page,
-                  one ? report::run_page(records.front()) : report::compare_page(title, records));
+  cli::write_page(
+      page, one ? report::run_page(records.front()) : report::compare_page(title, records, shown));
   if (one) {
     cli::print("{}\n", report::run_verdict(report::summarize(records.front())));
   } else {
-    const report::Comparison comparison = report::compare_runs(records);
+    const report::Comparison comparison = report::compare_runs(records, shown);
     cli::print("{}\n{}\n", report::comparison_text(comparison),
                report::comparison_verdict(comparison));
   }

@@ -132,6 +132,7 @@ run::RunFacts Training::facts() const {
   facts.first_step = done_;
   facts.seed = settings_.seed;
   facts.lr = schedule_.alpha_max;
+  facts.data_files = task_->facts().value("files", ordered_json::array());
   return facts;
 }
 

@@ -66,9 +66,10 @@ std::string run_page(const run::RunRecord& run) {
                   data, points);
 }
 
-std::string compare_page(const std::string& title, std::span<const run::RunRecord> runs) {
+std::string compare_page(const std::string& title, std::span<const run::RunRecord> runs,
+                         const ComparisonOptions& options) {
   if (runs.empty()) throw fail("compare_page", "expected at least one run but received none");
-  const Comparison summary = compare_runs(runs);
+  const Comparison summary = compare_runs(runs, options);
   const std::size_t points = points_for(runs.size());
   const PageData data = page_data(true, runs, summary, points);
   return assemble(

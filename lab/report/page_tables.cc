@@ -7,6 +7,7 @@
 
 #include "lab/cli/html.hpp"
 #include "lab/report/words.hpp"
+#include "lab/run/status.hpp"
 
 namespace bcos::lab::report {
 namespace {
@@ -63,7 +64,7 @@ std::string fact_text(const std::string& key, const nlohmann::ordered_json& valu
 Pairs facts_of(const run::RunRecord& run) {
   Pairs facts;
   for (const auto& [key, value] : run.facts.items()) {
-    if (!value.is_null()) facts.emplace_back(key, fact_text(key, value));
+    if (!value.is_null() && !value.is_structured()) facts.emplace_back(key, fact_text(key, value));
   }
   return facts;
 }
@@ -161,27 +162,33 @@ std::string run_tiles(const RunSummary& run) {
 
 std::string group_table(const Comparison& comparison) {
   const bool accuracy = any_accuracy(comparison.runs);
-  std::vector<Cell> head = {{"method", false},
-                            {"learning rate"},
-                            {"runs"},
-                            {"final validation loss"},
-                            {"best validation loss"}};
+  const bool decay = comparison.decays_differ();
+  const bool trouble = std::ranges::any_of(
+      comparison.groups, [](const Group& group) { return !group.trouble.empty(); });
+  std::vector<Cell> head = {{"method", false}, {"learning rate"}};
+  if (decay) head.push_back({"alpha x lambda"});
+  for (const char* title : {"runs", "final validation loss", "best validation loss"}) {
+    head.push_back({title});
+  }
   if (accuracy) head.push_back({"final accuracy"});
   for (const char* title : {"spikes", "ms a step", "optimizer", "state"}) head.push_back({title});
+  if (trouble) head.push_back({"not counted", false});
 
   std::string body;
   for (const Group& group : comparison.groups) {
-    std::vector<Cell> cells = {{group.method, false},
-                               {number_text(group.lr)},
-                               {fmt::format("{}", group.runs.size())},
-                               {loss_text(group.final_loss)},
-                               {loss_text(group.best_loss)}};
+    std::vector<Cell> cells = {{group.method, false}, {number_text(group.lr)}};
+    if (decay) cells.push_back({number_text(group.decay_rate)});
+    cells.push_back({fmt::format("{}", group.counted)});
+    cells.push_back({loss_text(group.final_loss)});
+    cells.push_back({loss_text(group.best_loss)});
     if (accuracy) cells.push_back({percent_text(group.final_accuracy)});
     cells.push_back({count_text(group.spikes)});
     cells.push_back({ms_text(group.ms)});
     cells.push_back({percent_text(group.optimizer_share)});
     cells.push_back({bytes_text(group.state_bytes)});
-    body += row("td", cells, group.best_lr ? " class=\"best\"" : "");
+    if (trouble) cells.push_back({group.trouble, false});
+    const char* kind = group.edge ? " class=\"best edge\"" : group.best_lr ? " class=\"best\"" : "";
+    body += row("td", cells, kind);
   }
   return table("Methods and learning rates", row("th", head), body);
 }
@@ -193,6 +200,7 @@ std::string runs_table(std::span<const run::RunRecord> runs, const Comparison& c
                             {"best"},       {"at step"}};
   if (accuracy) head.push_back({"accuracy"});
   for (const char* title : {"spikes", "skipped", "ms a step"}) head.push_back({title});
+  head.push_back({"state", false});
 
   std::string body;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -212,6 +220,9 @@ std::string runs_table(std::span<const run::RunRecord> runs, const Comparison& c
     cells.push_back(count(run.spikes));
     cells.push_back(count(run.skipped));
     cells.push_back({ms_text(run.ms)});
+    const bool finished = run.state.status == run::Status::finished;
+    cells.push_back(
+        {run::state_text(run.state) + (finished && !run.counts ? ", not counted" : ""), false});
     body += row("td", cells);
   }
   return table("Runs", row("th", head), body);

@@ -137,6 +137,7 @@ RunSummary summarize(const run::RunRecord& run) {
     summary.skipped = run.metrics.train.back().skipped;
   }
   summary.cut_lines = run.metrics.cut_lines;
+  summary.state = run.state;
   add_times(run.metrics.train, summary);
   add_evaluations(run.metrics.eval, summary);
   return summary;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,9 +12,12 @@ namespace bcos::lab::report {
 
 /// The numbers of one run. What a run has not recorded is kNoNumber.
 struct RunSummary {
-  std::string method;          ///< run.json's "method", else the setting "method" or "optimizer"
+  std::string method;          ///< run.json's, else the setting's; what tells it from others added
   double lr = run::kNoNumber;  ///< of run.json, else of the settings, else the largest used
   std::string seed;
+  double decay_rate = run::kNoNumber;  ///< alpha x lambda at the peak
+  run::State state;                    ///< only finished runs count
+  bool counts = true;  ///< false: another folder holds the same run, or its seed chose the rate
 
   std::int64_t steps = 0;              ///< training steps recorded
   double final_loss = run::kNoNumber;  ///< validation loss of the last evaluation
@@ -51,11 +55,15 @@ struct Spread {
 };
 Spread spread_of(std::span<const double> values);
 
-/// Runs with the same method and learning rate, over seeds.
+/// Runs that differ in the seed alone.
 struct Group {
-  std::string method;
+  std::string method;  ///< with what tells it from other groups
   double lr = run::kNoNumber;
+  double decay_rate = run::kNoNumber;
   std::vector<std::size_t> runs;  ///< into Comparison::runs
+  std::size_t counted = 0;        ///< finished, and in the means
+  std::size_t expected = 0;       ///< that should be, were all of them finished
+  std::string trouble;            ///< "1 of 3 diverged"; empty if all is well
   Spread final_loss;
   Spread best_loss;
   Spread final_accuracy;
@@ -64,6 +72,13 @@ struct Group {
   double optimizer_share = run::kNoNumber;
   double state_bytes = run::kNoNumber;
   bool best_lr = false;  ///< has the least mean final loss of its method
+  bool edge = false;     ///< the best, but no rate beyond it was tried
+};
+
+struct ComparisonOptions {
+  /// A learning rate that is chosen on the seeds that judge it looks better than it is: this one
+  /// chooses, and counts only where no other is there.
+  std::optional<std::uint64_t> choosing_seed;
 };
 
 struct Comparison {
@@ -75,8 +90,19 @@ struct Comparison {
   std::vector<const Group*> best() const;
   /// Methods in order of appearance.
   std::vector<std::string> methods() const;
+  /// Whether groups decay at different rates, alpha x lambda.
+  bool decays_differ() const;
 };
 
-Comparison compare_runs(std::span<const run::RunRecord> runs);
+Comparison compare_runs(std::span<const run::RunRecord> runs,
+                        const ComparisonOptions& options = {});
+
+/// The final loss of one group less that of another on the same seeds: mean and standard error.
+struct Difference {
+  double mean = run::kNoNumber;
+  double error = run::kNoNumber;  ///< of the mean; needs two seeds
+  std::size_t seeds = 0;
+};
+Difference difference_of(const Comparison& comparison, const Group& one, const Group& other);
 
 }  // namespace bcos::lab::report

@@ -22,6 +22,8 @@ nlohmann::ordered_json to_json(const RunFacts& facts) {
   json["device"] = facts.device;
   json["threads"] = facts.threads;
   json["target"] = facts.target;
+  json["data_files"] = facts.data_files;
+  json["arithmetic"] = facts.arithmetic;
   return json;
 }
 

@@ -33,6 +33,8 @@ struct RunFacts {
   std::uint64_t first_step = 0;  ///< > 0 where the run goes on from a checkpoint
   std::uint64_t seed = 0;
   double lr = 0;
+  nlohmann::ordered_json data_files;  ///< names, sizes and checksums
+  int arithmetic = 1;  ///< raised when the numbers of the loop change for the same settings
 };
 nlohmann::ordered_json to_json(const RunFacts& facts);
 

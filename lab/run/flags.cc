@@ -54,22 +54,45 @@ void refuse_two_presets(const std::string& given, const std::string& text,
 
 }  // namespace
 
+namespace {
+
+std::string text_of(const SettingOptions& options) {
+  return options.config.empty() ? std::string() : cli::read_text(options.config);
+}
+
+std::string given_or(const SettingOptions& options, const char* key, const std::string& otherwise) {
+  const auto found = options.given.find(key);
+  return found == options.given.end() ? otherwise : found->second;
+}
+
+}  // namespace
+
+std::string preset_named(const SettingOptions& options) {
+  const std::string text = text_of(options);
+  const std::string file = settings_from_toml({}, text, options.config).preset;
+  if (options.given.contains("preset")) {
+    refuse_two_presets(options.given.at("preset"), text, options.config);
+  }
+  return given_or(options, "preset", file);
+}
+
+bool is_of_a_run(const SettingOptions& options) {
+  Settings marked;
+  marked.name = "/";  // no run is called so
+  return !options.config.empty() &&
+         settings_from_toml(marked, text_of(options), options.config).name != marked.name;
+}
+
 Settings settings_of(const SettingOptions& options) {
   refuse_doubles_of(options.given);
-  const std::string text = options.config.empty() ? std::string() : cli::read_text(options.config);
-  const auto given = [&](const char* key, const std::string& otherwise) {
-    const auto found = options.given.find(key);
-    return found == options.given.end() ? otherwise : found->second;
-  };
-  Settings from_file;
-  if (!text.empty()) from_file = settings_from_toml({}, text, options.config);
-  const std::string preset = given("preset", from_file.preset);
-  if (options.given.contains("preset")) refuse_two_presets(preset, text, options.config);
+  const std::string text = text_of(options);
+  const std::string preset = preset_named(options);
   Settings settings;
   if (!preset.empty()) {
-    settings = settings_of(preset_of(preset), given("method", from_file.method));
+    const std::string file = settings_from_toml({}, text, options.config).method;
+    settings = settings_of(preset_of(preset), given_or(options, "method", file));
   }
-  if (!text.empty()) settings = settings_from_toml(settings, text, options.config);
+  settings = settings_from_toml(settings, text, options.config);
   settings.preset = preset;
   for (const auto& [key, value] : options.given) set_field(settings, field_of(key), value);
   return settings;

@@ -18,6 +18,12 @@ struct SettingOptions {
 void add_setting_options(CLI::App& app, SettingOptions& options,
                          std::span<const std::string_view> without = {});
 
+/// The name of the preset that the settings begin from; empty if none.
+std::string preset_named(const SettingOptions& options);
+
+/// Whether the config file is what a run has left behind, which names the run.
+bool is_of_a_run(const SettingOptions& options);
+
 /// Defaults < preset < config file < flags.
 Settings settings_of(const SettingOptions& options);
 

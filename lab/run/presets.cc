@@ -1,6 +1,8 @@
 #include "lab/run/presets.hpp"
 
+#include "bcos/text.hpp"
 #include "engine/suggestion.hpp"
+#include "lab/cli/method_text.hpp"
 #include "lab/cli/usage.hpp"
 
 namespace bcos::lab::run {
@@ -138,9 +140,6 @@ const Preset& preset_of(std::string_view name) {
                     suggestion(name, known));
 }
 
-namespace {
-
-/// The parts of a list of methods; commas inside JSON do not part.
 std::vector<std::string> parts_of(std::string_view text, char separator) {
   std::vector<std::string> parts(1);
   int depth = 0;
@@ -156,13 +155,21 @@ std::vector<std::string> parts_of(std::string_view text, char separator) {
   return parts;
 }
 
+namespace {
+
+/// A method of a file is written out, so that settings do not depend on the file.
+std::string method_written(const std::string& text) {
+  return text.starts_with('@') ? to_json(cli::method_given(text)) : text;
+}
+
 }  // namespace
 
 std::vector<MethodEntry> method_entries(std::string_view text) {
   std::vector<MethodEntry> entries;
   for (const std::string& entry : parts_of(text, ',')) {
     const std::vector<std::string> parts = parts_of(entry, ':');
-    MethodEntry& one = entries.emplace_back(MethodEntry{parts.front(), {}});
+    MethodEntry& one = entries.emplace_back();
+    one.method = method_written(parts.front());
     for (std::size_t i = 1; i < parts.size(); ++i) {
       const std::size_t equals = parts[i].find('=');
       if (equals == std::string::npos) {

@@ -27,10 +27,14 @@ using MethodSettings = std::vector<std::pair<std::string, std::string>>;
 struct MethodEntry {
   std::string method;
   MethodSettings settings;
+  MethodSettings usual = {};  ///< a preset's, which flags and other rules may change
 };
 
-/// "adamw:beta_v=0.95,bcosw_c", or methods as JSON. Throws UsageError.
+/// "adamw:beta_v=0.95,bcosw_c", methods as JSON, or @FILE with one. Throws UsageError.
 std::vector<MethodEntry> method_entries(std::string_view text);
+
+/// The parts of a text between separators; those inside brackets of JSON do not part.
+std::vector<std::string> parts_of(std::string_view text, char separator);
 
 /// The settings of the preset that begin a run with this method.
 Settings settings_of(const Preset& preset, const std::string& method);

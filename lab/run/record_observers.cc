@@ -41,6 +41,7 @@ class MetricsObserver : public Observer {
     directory_.write_config(config_);
     begun_ = now();
     facts_ = to_json(facts);
+    if (before.contains("branched")) facts_["branched"] = before["branched"];
     facts_["numerics"] = numerics_after(before, facts);
     const bool goes_on = facts.first_step > 0;
     facts_["started"] = goes_on ? before.value("started", begun_) : begun_;

@@ -102,20 +102,29 @@ std::string RunRecord::setting(std::string_view key) const {
   return found == settings.end() ? std::string() : found->second;
 }
 
-RunRecord read_run(const std::string& directory) {
-  check_directory(directory);
+void read_unfinished_run(const std::string& directory, RunRecord& run) {
   const fs::path root(directory);
-  RunRecord run;
   run.directory = directory;
+  run.name = name_of(root, {});
+  run.facts = nlohmann::ordered_json::object();
   run.settings = read_settings((root / kConfig).string());
   const std::string facts_path = (root / kFacts).string();
-  run.facts = cli::parse_json(cli::read_text(facts_path), facts_path);
-  if (!run.facts.is_object()) {
-    throw fail(ErrorCode::corrupt, kWhere, "expected a JSON object in '{}' but received {}",
-               facts_path, run.facts.type_name());
+  if (fs::exists(facts_path)) {
+    auto facts = cli::parse_json(cli::read_text(facts_path), facts_path);
+    if (!facts.is_object()) {
+      throw fail(ErrorCode::corrupt, kWhere, "expected a JSON object in '{}' but received {}",
+                 facts_path, facts.type_name());
+    }
+    run.facts = std::move(facts);
   }
-  run.metrics = read_metrics((root / kMetrics).string());
   run.name = name_of(root, run.facts);
+  if (fs::exists(root / kMetrics)) run.metrics = read_metrics((root / kMetrics).string());
+}
+
+RunRecord read_run(const std::string& directory) {
+  check_directory(directory);
+  RunRecord run;
+  read_unfinished_run(directory, run);
   return run;
 }
 

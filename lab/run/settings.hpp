@@ -133,6 +133,7 @@ void set_field(Settings& settings, const Field& field, const std::string& text);
 void refuse_doubles(std::span<const std::string_view> keys);
 
 std::string text_of(const Settings& settings, const Field& field);
+void copy_field(Settings& to, const Settings& from, const Field& field);
 
 /// What a value looks like in the help: N, X, TEXT, a|b, yes|no, N,N.
 std::string kind_of(const Field& field);

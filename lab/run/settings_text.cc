@@ -170,6 +170,10 @@ std::string text_of(const Settings& settings, const Field& field) {
       field.member);
 }
 
+void copy_field(Settings& to, const Settings& from, const Field& field) {
+  std::visit([&](auto member) { to.*member = from.*member; }, field.member);
+}
+
 std::string kind_of(const Field& field) {
   if (!field.choices.empty()) {
     std::vector<std::string_view> words = field.choices;

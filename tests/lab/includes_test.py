@@ -42,7 +42,7 @@ BUDGETS = {
     "trace": 650,
     "cells": 1000,
     "loop": 1900,
-    "report": 2100,
+    "report": 2500,
     "theory": 9200,
     "bench": 800,
     "commands": 3200,

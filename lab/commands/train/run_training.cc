@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 
@@ -13,38 +15,25 @@
 #include "lab/cli/usage.hpp"
 #include "lab/loop/train.hpp"
 #include "lab/report/page.hpp"
+#include "lab/run/place.hpp"
 #include "lab/run/run_record.hpp"
+#include "lab/run/status.hpp"
 
 namespace bcos::lab::commands {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string config_of(const std::string& directory) { return directory + "/config.toml"; }
-
-run::Settings settings_of(const std::string& directory) {
-  const std::string path = config_of(directory);
-  return run::settings_from_toml({}, cli::read_text(path), path);
-}
-
 /// Settings that train may not change; others may.
 void check_same_settings(const run::Settings& now, const std::string& directory) {
-  const run::Settings then = settings_of(directory);
-  for (const run::Field& field : run::fields()) {
-    const std::string before = run::text_of(then, field);
-    const std::string after = run::text_of(now, field);
-    if (before == after || field.role != run::Role::trains) continue;
-    throw cli::misuse(
-        "train",
-        "expected {} = '{}' as in '{}' but received '{}': give another --name, or --fresh "
-        "to begin again",
-        field.key, before, config_of(directory), after);
-  }
+  const std::string conflict = run::conflict_with(now, directory);
+  if (conflict.empty()) return;
+  throw cli::misuse("train", "{}: give another --name, or --fresh to begin again", conflict);
 }
 
 /// A folder of runs is no run.
 void refuse_folder_of_runs(const std::string& directory) {
-  if (!fs::is_directory(directory) || fs::exists(config_of(directory))) return;
+  if (!fs::is_directory(directory) || fs::exists(run::config_of(directory))) return;
   for (const auto& entry : fs::directory_iterator(directory)) {
     if (!fs::exists(entry.path() / "config.toml")) continue;
     throw cli::misuse(
@@ -57,7 +46,7 @@ void refuse_folder_of_runs(const std::string& directory) {
 
 /// A diagnosis is made while a run trains.
 void refuse_late_diagnosis(const run::Settings& now, const std::string& directory) {
-  if (now.diagnose.empty() || now.diagnose == settings_of(directory).diagnose) return;
+  if (now.diagnose.empty() || now.diagnose == run::settings_in(directory).diagnose) return;
   throw cli::misuse(
       "train",
       "expected a run that still trains to diagnose but '{}' is finished: give another "
@@ -74,15 +63,21 @@ void put_aside(const std::string& directory, const run::Settings& settings) {
   for (int k = 1;; ++k) {
     const std::string aside = fmt::format("{}.old-{}", directory, k);
     if (fs::exists(aside)) continue;
-    cli::write_text(directory + "/" + kPutAside, "");
+    cli::write_text(directory + "/" + run::kPutAside, "");
     fs::rename(directory, aside);
     return;
   }
 }
 
+void draw_page(const std::string& directory) {
+  run::RunRecord record;
+  run::state_of(directory, record);
+  cli::write_page(directory + "/report.html", report::run_page(record));
+}
+
 /// Removes what a run that could not begin has made, and nothing else.
 void remove_empty(const std::string& directory) {
-  if (fs::exists(config_of(directory))) return;
+  if (fs::exists(run::config_of(directory))) return;
   std::error_code ignored;
   fs::remove(directory + "/checkpoints", ignored);
   fs::remove(directory + "/lock", ignored);
@@ -130,6 +125,33 @@ class UntilClosed : public run::Observer {
   bool& closed_;
 };
 
+/// Draws the run's page now and then while it trains, so that it can be looked at from the first
+/// minute; drawing takes at most a twentieth of the time.
+class PageObserver : public run::Observer {
+ public:
+  explicit PageObserver(std::string directory) : directory_(std::move(directory)) {}
+  void step(const run::StepEvent& /*event*/) override {
+    if (Clock::now() >= due_) draw();
+  }
+  void evaluation(const run::EvalEvent& event) override {
+    if (event.step == 0) draw();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds kPause{30};
+  static constexpr int kShare = 20;
+
+  void draw() {
+    const auto begin = Clock::now();
+    draw_page(directory_);
+    due_ = Clock::now() + std::max<Clock::duration>(kPause, kShare * (Clock::now() - begin));
+  }
+
+  std::string directory_;
+  Clock::time_point due_ = Clock::now() + kPause;
+};
+
 std::vector<run::Observer*> pointers_to(
     const std::vector<std::unique_ptr<run::Observer>>& observers) {
   std::vector<run::Observer*> list;
@@ -159,12 +181,13 @@ RunResult train_in(run::RunDirectory& directory, const run::Settings& settings,
   observers.push_back(std::make_unique<UntilClosed>(
       run::console_observer(options.voice, settings.log_every), closed));
   observers.push_back(run::checkpoint_observer(every, best_saved(checkpoints.directory())));
+  observers.push_back(std::make_unique<PageObserver>(path));
   const std::vector<run::Observer*> list = pointers_to(observers);
 
   const cli::SignalWatch signals;
   loop::TrainRequest request;
   request.settings = settings;
-  request.name = name_of(settings);
+  request.name = run::name_of(settings);
   request.directory = path;
   request.checkpoints = &checkpoints;
   request.observers = list;
@@ -172,47 +195,36 @@ RunResult train_in(run::RunDirectory& directory, const run::Settings& settings,
   request.before_save = [&] { directory.force_metrics(); };
   request.notice = notice;
   const run::Outcome outcome = loop::train(request);
-  cli::write_page(path + "/report.html", report::run_page(run::read_run(path)));
+  draw_page(path);
   if (closed) throw cli::OutputClosed{};
   return {outcome, path, signals.received(), true};
 }
 
 }  // namespace
 
-std::string name_of(const run::Settings& settings) {
-  if (!settings.name.empty()) return settings.name;
-  const std::string what = settings.preset.empty() ? settings.model : settings.preset;
-  return fmt::format("{}-{}-lr{:g}-seed{}", what, settings.method, run::lr_of(settings),
-                     settings.seed);
+namespace {
+
+/// Whether it has come to its end, and no more steps are asked for.
+bool is_finished(const run::Settings& settings, const std::string& path) {
+  if (!fs::exists(run::config_of(path))) return false;
+  check_same_settings(settings, path);
+  const run::State state = run::state_of(path);
+  return state.status == run::Status::finished &&
+         (settings.epochs > 0 || settings.steps == state.steps);
 }
 
-std::string directory_of(const run::Settings& settings) {
-  return settings.out + "/" + name_of(settings);
-}
-
-bool has_begun(const run::Settings& settings) {
-  return fs::exists(config_of(directory_of(settings)));
-}
-
-bool is_finished(const run::Settings& settings) {
-  if (!has_begun(settings)) return false;
-  const std::string directory = directory_of(settings);
-  check_same_settings(settings, directory);
-  const std::string path = directory + "/run.json";
-  return fs::exists(path) &&
-         cli::parse_json(cli::read_text(path), path).value("outcome", "") == "finished";
-}
+}  // namespace
 
 RunResult run_training(const run::Settings& settings, const RunOptions& options) {
   run::validate(settings);
-  const std::string path = directory_of(settings);
+  const std::string path = run::directory_of(settings);
   refuse_folder_of_runs(path);
   if (options.fresh) put_aside(path, settings);
   std::error_code ignored;
   const bool new_out = fs::create_directories(settings.out, ignored);
   std::optional<run::RunDirectory> directory = run::RunDirectory::open(
       path, options.resume ? run::Expected::a_run : run::Expected::anything);
-  if (is_finished(settings)) {
+  if (is_finished(settings, path)) {
     refuse_late_diagnosis(settings, path);
     return {run::Outcome::finished, path, 0, false};
   }

@@ -159,9 +159,17 @@ TEST_F(AComparison, DoesNotChooseALearningRateThatOnceDiverged) {
 }
 
 TEST_F(AComparison, IsSaidInOneSentence) {
-  EXPECT_EQ(comparison_verdict(compare_runs(runs_)),
-            "bcosw_c ended at 1.750 with 444 kB of state, adamw at 1.250 with 444 kB of state "
-            "(final validation loss at each method's best learning rate, means of 1 to 2 runs).");
+  EXPECT_EQ(
+      comparison_verdict(compare_runs(runs_)),
+      "bcosw_c ended at 1.750 with 444 kB of state, adamw at 1.250 with 444 kB of state "
+      "(final validation loss at each method's best learning rate, means of 1 to 2 runs). adamw "
+      "less bcosw_c: -0.2500 on one seed, which says nothing about others. A best rate at the "
+      "edge of its grid may not be the best there is.");
+  runs_.push_back(run_with("adamw", "0.001", 2, 1.75));
+  const std::string verdict = comparison_verdict(compare_runs(runs_));
+  EXPECT_NE(verdict.find("adamw less bcosw_c: -0.2500 ± 0.0000 (standard error over 2 seeds"),
+            std::string::npos)
+      << verdict;
 }
 
 TEST_F(AComparison, SaysWhichMethodsNeverEndedWell) {
@@ -176,12 +184,43 @@ TEST_F(AComparison, IsATableInTheTerminal) {
             "method      lr  seeds      final val       best val  spikes  ms/step  optimizer   "
             "state\n"
             "bcosw_c  0.002      2  1.750 ± 0.354  1.750 ± 0.354       0        –          –  444 "
-            "kB  *\n"
+            "kB  <\n"
             "bcosw_c  0.004      2  2.000 ± 0.707  2.000 ± 0.707       0        –          –  444 "
             "kB\n"
             "adamw    0.001      1          1.250          1.250       0        –          –  444 "
             "kB  *\n"
+            "< best of the rates that were tried, at their edge: --grow lr tries others\n"
             "* best learning rate of its method\n");
+}
+
+TEST_F(AComparison, CountsFinishedRunsAloneAndEachOnce) {
+  runs_[4].state.status = run::Status::interrupted;
+  runs_.push_back(runs_[2]);
+  const Comparison comparison = compare_runs(runs_);
+  EXPECT_EQ(comparison.groups[0].counted, 1U);
+  EXPECT_EQ(comparison.groups[0].final_loss.mean, 1.5);
+  EXPECT_EQ(comparison.groups[0].trouble, "1 of 2 interrupted");
+  EXPECT_FALSE(comparison.groups[0].best_lr);
+  EXPECT_FALSE(comparison.runs[2].counts);
+  EXPECT_TRUE(comparison.runs[5].counts);
+  runs_[4].state.status = run::Status::diverged;
+  EXPECT_TRUE(std::isnan(compare_runs(runs_).groups[0].final_loss.mean));
+}
+
+TEST_F(AComparison, LeavesTheSeedThatChoseOutOfTheMeans) {
+  ComparisonOptions options;
+  options.choosing_seed = 1;
+  const Comparison comparison = compare_runs(runs_, options);
+  EXPECT_EQ(comparison.groups[0].final_loss.mean, 2);
+  EXPECT_EQ(comparison.groups[0].counted, 1U);
+  EXPECT_EQ(comparison.groups[2].final_loss.mean, 1.25) << "there is no other";
+}
+
+TEST_F(AComparison, CallsNoEdgeTheBest) {
+  runs_.push_back(run_with("bcosw_c", "0.001", 1, 9));
+  const Comparison comparison = compare_runs(runs_);
+  EXPECT_TRUE(comparison.groups[1].best_lr);
+  EXPECT_FALSE(comparison.groups[1].edge);
 }
 
 TEST(Words, ShowNumbersAsPeopleReadThem) {

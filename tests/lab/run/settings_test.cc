@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "bcos/methods.hpp"
-#include "lab/cells/grid.hpp"
 #include "lab/run/presets.hpp"
+#include "lab/run/recipe.hpp"
 #include "tests/engine/expect_error.hpp"
 
 namespace bcos::lab::run {
@@ -179,49 +179,35 @@ TEST(TheSchedule, FollowsTheSettings) {
   EXPECT_EQ(alpha_at(schedule_of(settings, 100), 50), 0.1);
 }
 
-TEST(AGrid, HasARunForEveryMethodRateAndSeed) {
-  cells::GridOptions options;
-  options.methods = "adamw:beta_v=0.95,bcosw_c";
-  options.adamw_lrs = {0.008, 0.016};
-  options.seeds = {0, 1, 2};
-  const std::vector<Settings> cells = cells::grid_of(Settings{}, options);
-  ASSERT_EQ(cells.size(), 12U);
-  EXPECT_EQ(cells[0].name, "adamw-lr0.008-seed0");
-  EXPECT_EQ(cells[0].beta_v, 0.95);
-  EXPECT_EQ(cells[11].name, "bcosw_c-lr0.004-seed2");
-  EXPECT_EQ(cells[11].lr, 0.004);
-  EXPECT_EQ(cells[11].beta_v, std::nullopt);
+TEST(ARecipe, IsOneForTwoNamesOfOneThing) {
+  Settings named;
+  Settings written = named;
+  written.beta = 0.9;
+  written.lr = lr_of(named);
+  written.weight_decay = 0.1;
+  EXPECT_EQ(recipe_of(named), recipe_of(written));
+  written.method = R"({"method":"bcosw_c"})";
+  written.out = "elsewhere";
+  written.eval_every = 7;
+  written.seed = 3;
+  EXPECT_EQ(recipe_of(named).group_key(), recipe_of(written).group_key());
+  EXPECT_EQ(method_name(written), "bcosw_c");
+  for (const auto& [key, value] : {std::pair("beta", "0.8"), std::pair("steps", "801"),
+                                   std::pair("dropout", "0.1"), std::pair("decay_rate", "1e-5")}) {
+    Settings other = named;
+    set(other, key, value);
+    EXPECT_NE(recipe_of(named).group_key(), recipe_of(other).group_key()) << key;
+  }
+  Settings threads = named;
+  threads.threads = 2;
+  EXPECT_EQ(recipe_of(named).group_key(), recipe_of(threads).group_key());
+  EXPECT_NE(recipe_of(named), recipe_of(threads));
 }
 
-TEST(AGrid, TakesItsRatesBeforeThatOfItsBase) {
-  Settings base;
-  base.lr = 0.5;
-  cells::GridOptions options;
-  options.methods = "bcosw_c";
-  options.lrs = {0.25};
-  options.adamw_lrs = {0.008};
-  const std::vector<Settings> cells = cells::grid_of(base, options);
-  ASSERT_EQ(cells.size(), 2U);
-  EXPECT_EQ(cells[0].lr, 0.25);
-  EXPECT_EQ(cells[1].lr, 0.002);
-}
-
-TEST(AGrid, KeepsEqualNamesApart) {
-  cells::GridOptions options;
-  options.methods = "bcosw_c,bcosw_c:beta=0.8";
-  const std::vector<Settings> cells = cells::grid_of(Settings{}, options);
-  ASSERT_EQ(cells.size(), 2U);
-  EXPECT_EQ(cells[1].name, cells[0].name + "-2");
-}
-
-TEST(AGrid, WithAWrongCellIsRefusedBeforeAnythingRuns) {
-  cells::GridOptions options;
-  options.methods = "bcosw_c,adamw:beta_w=1";
-  EXPECT_NE(error_of([&] { cells::grid_of(Settings{}, options); }).find("did you mean 'beta"),
-            std::string::npos);
-  options.methods = "bcosw_c:fast";
-  EXPECT_NE(error_of([&] { cells::grid_of(Settings{}, options); }).find("NAME:key=value"),
-            std::string::npos);
+/// Folders are called by these: a change of a default or of the form would run all cells again.
+TEST(ARecipe, KeepsItsKeyFromVersionToVersion) {
+  EXPECT_EQ(recipe_of(Settings{}).group_key(), "73d68914");
+  EXPECT_EQ(recipe_of(settings_of(preset_of("demo"), "adamw")).group_key(), "fa0cdf0d");
 }
 
 TEST(APreset, GivesAdamWItsUsualBest) {
