@@ -181,16 +181,17 @@ TEST_F(AComparison, SaysWhichMethodsNeverEndedWell) {
 
 TEST_F(AComparison, IsATableInTheTerminal) {
   EXPECT_EQ(comparison_text(compare_runs(runs_)),
-            "method      lr  seeds      final val       best val  spikes  ms/step  optimizer   "
-            "state\n"
-            "bcosw_c  0.002      2  1.750 ± 0.354  1.750 ± 0.354       0        –          –  444 "
-            "kB  <\n"
-            "bcosw_c  0.004      2  2.000 ± 0.707  2.000 ± 0.707       0        –          –  444 "
-            "kB\n"
-            "adamw    0.001      1          1.250          1.250       0        –          –  444 "
-            "kB  *\n"
+            "method      lr  alpha x lambda  seeds      final val       best val  spikes  ms/step  "
+            "optimizer   state\n"
+            "bcosw_c  0.002          0.0002      2  1.750 ± 0.354  1.750 ± 0.354       0        –  "
+            "        –  444 kB  <\n"
+            "bcosw_c  0.004          0.0004      2  2.000 ± 0.707  2.000 ± 0.707       0        –  "
+            "        –  444 kB\n"
+            "adamw    0.001           1e-05      1          1.250          1.250       0        –  "
+            "        –  444 kB  *\n"
             "< best of the rates that were tried, at their edge: --grow lr tries others\n"
-            "* best learning rate of its method\n");
+            "* best learning rate of its method\n"
+            "alpha x lambda, the rate at which weights decay, is not the same everywhere\n");
 }
 
 TEST_F(AComparison, CountsFinishedRunsAloneAndEachOnce) {
