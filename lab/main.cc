@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "lab/cli/children.hpp"
 #include "lab/cli/program.hpp"
 #include "lab/commands/commands.hpp"
 
@@ -32,8 +33,11 @@ void go_on_with_torch(int argc, char** argv) {
 int main(int argc, char** argv) {
   // A file that grows too large is an error to report, not a reason to die.
   std::signal(SIGXFSZ, SIG_IGN);
+  // So is a reader that has gone: a run is saved first.
+  std::signal(SIGPIPE, SIG_IGN);
+  bcos::lab::cli::end_with_parent();
   go_on_with_torch(argc, argv);
-  bcos::lab::Program program;
-  for (const auto& add : bcos::lab::kCommands) add(program);
+  bcos::lab::cli::Program program;
+  for (const auto& add : bcos::lab::commands::kCommands) add(program);
   return program.run(argc, argv);
 }

@@ -20,7 +20,13 @@ configure() {
   stage "configure $1" cmake --preset "$@"
 }
 
-build() { stage "build $1" cmake --build --preset "$1" --parallel "$(jobs_here)"; }
+# build PRESET [TARGET...]
+build() {
+  local preset=$1 targets=()
+  shift
+  if (($# > 0)); then targets=(--target "$@"); fi
+  watched "build $preset" cmake --build --preset "$preset" --parallel "$(jobs_here)" "${targets[@]}"
+}
 
 # count LOG: adds ctest's summary to the totals. ctest counts skipped tests as passed; we do not.
 count() {

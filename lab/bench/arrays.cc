@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-namespace bcos::lab {
+namespace bcos::lab::bench {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{1} << 21;
@@ -84,4 +84,4 @@ std::vector<std::vector<std::int64_t>> small_shapes() {
   return std::vector<std::vector<std::int64_t>>(10'000, {1'000});
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::bench

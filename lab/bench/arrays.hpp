@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace bcos::lab {
+namespace bcos::lab::bench {
 
 /// Memory for a benchmark, at a random place in a huge page.
 class Array {
@@ -44,4 +44,4 @@ void fill(T* data, std::size_t n, std::uint64_t seed);
 std::vector<std::vector<std::int64_t>> gpt2_shapes();
 std::vector<std::vector<std::int64_t>> small_shapes();
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::bench

@@ -12,7 +12,7 @@
 #include "lab/bench/runners.hpp"
 #include "lab/bench/sampler.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::bench {
 namespace {
 
 using Shapes = std::vector<std::vector<std::int64_t>>;
@@ -163,4 +163,4 @@ Figure measured_in_processes(const Goal& goal, int processes, int pairs) {
   return {quartiles_of(ratios).median, quartiles_of(unrests).median};
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::bench

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace bcos::lab {
+namespace bcos::lab::bench {
 
 /// The ratio of two times measured in turn.
 struct Figure {
@@ -28,4 +28,4 @@ std::vector<Goal> speed_goals();
 /// them dies.
 Figure measured_in_processes(const Goal& goal, int processes, int pairs);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::bench

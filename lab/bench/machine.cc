@@ -7,7 +7,7 @@
 #include "bcos/executor.hpp"
 #include "bcos/target.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::bench {
 namespace {
 
 /// The value of the first line of a /proc file that begins with `key`.
@@ -43,4 +43,4 @@ std::uint64_t available_memory() {
   return kilobytes.empty() ? 0 : std::stoull(kilobytes) * 1024;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::bench

@@ -5,7 +5,7 @@
 #include "engine/executor/run_tasks.hpp"
 #include "engine/update/work.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::bench {
 namespace {
 
 /// Arrays below this share the arena of their kind: a program makes its parameters one after the
@@ -147,4 +147,4 @@ void LimitRunner::step_in() {
   run_tasks(executor, (elements_ + job.range - 1) / job.range, task, &job);
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::bench

@@ -7,7 +7,7 @@
 #include "bcos/update.hpp"
 #include "lab/bench/arrays.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::bench {
 
 /// A list of float32 or float64 tensors with everything a method needs, ready to be stepped.
 class StepRunner {
@@ -63,4 +63,4 @@ class LimitRunner {
   std::vector<Array> arrays_;
 };
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::bench

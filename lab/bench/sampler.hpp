@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-namespace bcos::lab {
+namespace bcos::lab::bench {
 
 inline double seconds_of(const std::function<void()>& action) {
   const auto begin = std::chrono::steady_clock::now();
@@ -64,4 +64,4 @@ inline PairedTimes measure_pairs(const std::function<void()>& base,
   return {quartiles_of(ratios), quartiles_of(bases), quartiles_of(candidates).median};
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::bench

@@ -1,24 +1,37 @@
 #include "lab/cli/children.hpp"
 
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <system_error>
 #include <utility>
 
 #include "engine/error.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::cli {
 namespace {
+
+constexpr const char* kParent = "BCOS_PARENT";
 
 int code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
 }  // namespace
 
+void end_with_parent() {
+  const char* parent = std::getenv(kParent);
+  if (parent == nullptr) return;
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (std::to_string(getppid()) != parent) _exit(128 + SIGTERM);
+  unsetenv(kParent);
+}
+
 Child::Child(const std::vector<std::string>& arguments) {
+  setenv(kParent, std::to_string(getpid()).c_str(), 1);
   std::vector<std::string> words = {"bcos"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
@@ -31,6 +44,7 @@ Child::Child(const std::vector<std::string>& arguments) {
   const int error =
       posix_spawn(&pid_, "/proc/self/exe", nullptr, &attributes, pointers.data(), environ);
   posix_spawnattr_destroy(&attributes);
+  unsetenv(kParent);
   if (error != 0) {
     pid_ = -1;
     throw fail(ErrorCode::io, "spawn", "expected to start `bcos {}` but received '{}'",
@@ -75,4 +89,4 @@ void Child::send(int signal) const {
   if (pid_ > 0 && !code_) kill(pid_, signal);
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::cli

@@ -6,7 +6,11 @@
 #include <string>
 #include <vector>
 
-namespace bcos::lab {
+namespace bcos::lab::cli {
+
+/// Called by the program at its start: if it is the Child of another, it is sent SIGTERM when that
+/// one dies, however it dies. Ends the program if it has died already.
+void end_with_parent();
 
 /// A process of this same program, in a process group of its own: Ctrl-C reaches it only through
 /// send(), once.
@@ -29,4 +33,4 @@ class Child {
   std::optional<int> code_;
 };
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::cli

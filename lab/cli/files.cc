@@ -9,8 +9,10 @@
 #include "engine/strict_json.hpp"
 #include "lab/cli/output.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::cli {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 struct Close {
   void operator()(std::FILE* file) const {
@@ -88,4 +90,4 @@ Json parse_json(const std::string& text, const std::string& path) {
   }
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::cli

@@ -1,11 +1,10 @@
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
-#include "lab/trace/trace.hpp"
-
-namespace bcos::lab {
+namespace bcos::lab::cli {
 
 /// All of a file, or of standard input if the path is "-". Throws Error(io).
 std::string read_text(const std::string& path);
@@ -17,6 +16,6 @@ void write_text(const std::string& path, std::string_view text);
 void check_writable(const std::string& path);
 
 /// JSON that came from `path`. Throws Error(corrupt), also for nesting that no file of ours has.
-Json parse_json(const std::string& text, const std::string& path);
+nlohmann::ordered_json parse_json(const std::string& text, const std::string& path);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::cli

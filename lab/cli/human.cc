@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-namespace bcos::lab {
+namespace bcos::lab::cli {
 namespace {
 
 struct Range {
@@ -150,4 +150,4 @@ std::string human_time(double seconds) {
   return fmt::format("{}d {:02}h", hours / 24, hours % 24);
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::cli

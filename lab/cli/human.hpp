@@ -5,7 +5,7 @@
 #include <vector>
 
 /// Numbers and texts as they are read on a screen.
-namespace bcos::lab {
+namespace bcos::lab::cli {
 
 /// A text cut to so many columns of a terminal, with an ellipsis where something is missing. East
 /// Asian letters and emoji take two columns, combining marks none.
@@ -25,4 +25,4 @@ std::string human_bytes(double bytes);
 /// The two largest units: 83 is "1m 23s"; "4.2s" below ten seconds.
 std::string human_time(double seconds);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::cli

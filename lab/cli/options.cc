@@ -11,7 +11,7 @@
 #include "engine/suggestion.hpp"
 #include "lab/cli/usage.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::cli {
 namespace {
 
 template <class T>
@@ -151,4 +151,4 @@ void add_threads(CLI::App& app) {
             });
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::cli

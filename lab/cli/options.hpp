@@ -14,7 +14,7 @@
 
 /// Options whose errors read like all others: "[replay] expected --threads as ... but received
 /// ...".
-namespace bcos::lab {
+namespace bcos::lab::cli {
 
 /// Number of a text that is a number and nothing else.
 std::optional<double> real_of(std::string_view text);
@@ -63,4 +63,4 @@ void add_threads(CLI::App& app);
 /// The target that --target gave, else the default one. Throws UsageError if BCOS_TARGET is wrong.
 Target chosen_target(const std::optional<Target>& given);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::cli

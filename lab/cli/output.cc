@@ -10,7 +10,7 @@
 
 #include "engine/error.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::cli {
 namespace {
 
 [[noreturn]] void throw_write_error(int error) {
@@ -58,6 +58,12 @@ void flush_out() {
   if (std::fflush(stdout) != 0) throw_write_error(errno);
 }
 
+void warn(std::string_view text) {
+  std::fflush(stdout);
+  const std::string line = fmt::format("bcos: {}\n", visible(text));
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
 Terminal terminal() { return terminal_at(STDOUT_FILENO); }
 Terminal error_terminal() { return terminal_at(STDERR_FILENO); }
 
@@ -85,4 +91,4 @@ std::string visible(std::string_view text) {
   return result;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::cli

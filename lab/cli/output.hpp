@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-namespace bcos::lab {
+namespace bcos::lab::cli {
 
 /// Nobody reads standard output any more (`bcos methods | head -1`): the program ends quietly.
 struct OutputClosed {};
@@ -14,6 +14,9 @@ struct OutputClosed {};
 /// Writes to standard output. Throws OutputClosed, or Error(io) if it is full.
 void write_out(std::string_view text);
 void flush_out();
+
+/// A line on standard error, after what was written to standard output.
+void warn(std::string_view text);
 
 template <class... Args>
 void print(fmt::format_string<Args...> format, Args&&... args) {
@@ -38,4 +41,4 @@ std::string coloured(std::string_view text, Colour colour, const Terminal& where
 /// Text from files and users, safe to show: control characters become \xNN.
 std::string visible(std::string_view text);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::cli

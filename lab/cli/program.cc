@@ -10,7 +10,7 @@
 #include "lab/cli/output.hpp"
 #include "lab/cli/usage.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::cli {
 namespace {
 
 constexpr const char* kFooter = R"(Exit codes:
@@ -94,9 +94,7 @@ void check_environment() {
 }
 
 int report(std::string_view message, int code) {
-  std::fflush(stdout);  // what was said before the error comes before it
-  const std::string line = fmt::format("bcos: {}\n", visible(message));
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  warn(message);
   return code;
 }
 
@@ -205,4 +203,4 @@ int Program::run(int argc, const char* const* argv) {
   }
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::cli

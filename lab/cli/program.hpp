@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace bcos::lab {
+namespace bcos::lab::cli {
 
 enum ExitCode { kFine = 0, kFailed = 1, kMisused = 2, kDiverged = 3, kInterrupted = 130 };
 
@@ -45,4 +45,4 @@ class Program {
   std::string help_topic_;
 };
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::cli

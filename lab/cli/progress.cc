@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <vector>
 
-namespace bcos::lab {
+namespace bcos::lab::cli {
 namespace {
 
 constexpr std::string_view kHideCursor = "\x1b[?25l";
@@ -171,4 +171,4 @@ void Progress::draw(double now) {
   last_draw_ = now;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::cli

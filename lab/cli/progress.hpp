@@ -9,7 +9,7 @@
 #include "lab/cli/human.hpp"
 #include "lab/cli/output.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::cli {
 
 /// What a bar is drawn on, and by which clock; tests bring their own.
 struct ProgressScreen {
@@ -82,4 +82,4 @@ class Progress {
 /// is about to end the process.
 void restore_cursor() noexcept;
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::cli

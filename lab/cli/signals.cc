@@ -2,16 +2,17 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 
 #include "lab/cli/progress.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::cli {
 namespace {
 
 volatile std::sig_atomic_t noted = 0;
-struct sigaction old_interrupt;
-struct sigaction old_terminate;
+constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
+std::array<struct sigaction, kSignals.size()> before;
 
 void note(int signal) {
   if (noted != 0) {
@@ -29,15 +30,17 @@ SignalWatch::SignalWatch() {
   action.sa_handler = note;
   sigemptyset(&action.sa_mask);
   action.sa_flags = SA_RESTART;
-  sigaction(SIGINT, &action, &old_interrupt);
-  sigaction(SIGTERM, &action, &old_terminate);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    sigaction(kSignals[i], nullptr, &before[i]);
+    // What nohup ignores stays ignored.
+    if (before[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
+  }
 }
 
 SignalWatch::~SignalWatch() {
-  sigaction(SIGINT, &old_interrupt, nullptr);
-  sigaction(SIGTERM, &old_terminate, nullptr);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before[i], nullptr);
 }
 
 int SignalWatch::received() const { return noted; }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::cli

@@ -1,9 +1,9 @@
 #pragma once
 
-namespace bcos::lab {
+namespace bcos::lab::cli {
 
-/// While it lives, the first SIGINT or SIGTERM is only noted, so that work can be saved; a second
-/// one ends the process at once. One at a time.
+/// While it lives, the first SIGINT, SIGTERM or SIGHUP is only noted, so that work can be saved; a
+/// second one ends the process at once. One at a time.
 class SignalWatch {
  public:
   SignalWatch();
@@ -15,4 +15,4 @@ class SignalWatch {
   int received() const;
 };
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::cli

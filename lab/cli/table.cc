@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace bcos::lab {
+namespace bcos::lab::cli {
 namespace {
 
 void append_line(std::string& out, const std::vector<std::string>& cells,
@@ -59,4 +59,4 @@ std::string Table::text(std::string_view indent) const {
   return out;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::cli

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bcos::lab {
+namespace bcos::lab::cli {
 
 enum class Align { left, right };
 
@@ -32,4 +32,4 @@ class Table {
 /// Characters of a UTF-8 text, colours not counted.
 std::size_t shown_width(std::string_view text);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::cli

@@ -4,7 +4,7 @@
 
 #include "engine/error.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::cli {
 
 /// The command line is wrong: exit code 2, where every other error gives 1.
 class UsageError : public Error {
@@ -32,4 +32,4 @@ auto as_usage(Action action) {
   }
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::cli

@@ -19,7 +19,7 @@
 #include "lab/cli/usage.hpp"
 #include "lab/commands/commands.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::commands {
 namespace {
 
 struct Options {
@@ -57,8 +57,8 @@ void show_progress(std::size_t done, std::size_t all, const std::string& what) {
 std::vector<std::string> method_names(const Options& options) {
   std::vector<std::string> names;
   if (!options.methods.empty()) {
-    for (const std::string& name : split(options.methods, ',')) {
-      as_usage([&] { return method_by_name(name); });
+    for (const std::string& name : cli::split(options.methods, ',')) {
+      cli::as_usage([&] { return method_by_name(name); });
       names.push_back(name);
     }
   } else if (options.quick) {
@@ -74,7 +74,7 @@ std::vector<Cell> cells_of(const Options& options) {
   std::vector<int> threads = {1};
   if (default_threads() > 1) threads.push_back(default_threads());
   // A step and its limit, each with up to four arrays.
-  const std::uint64_t most = available_memory() / (9 * bytes_of(options.dtype()));
+  const std::uint64_t most = bench::available_memory() / (9 * bytes_of(options.dtype()));
   for (const std::string& method : method_names(options)) {
     for (const int count : threads) {
       const auto add = [&](const std::string& layout, Shapes shapes) {
@@ -85,46 +85,46 @@ std::vector<Cell> cells_of(const Options& options) {
       for (std::int64_t n = 10'000; n <= (options.quick ? 10'000'000 : 100'000'000); n *= 10) {
         add("array", {{n}});
       }
-      if (!options.quick) add("gpt2", gpt2_shapes());
-      add("10000x1000", small_shapes());
+      if (!options.quick) add("gpt2", bench::gpt2_shapes());
+      add("10000x1000", bench::small_shapes());
     }
   }
   return cells;
 }
 
 struct CellTimes {
-  PairedTimes times;
+  bench::PairedTimes times;
   double bytes_per_parameter = 0;
 };
 
 CellTimes measure(const Cell& cell, const Options& options) {
   const Method method = method_by_name(cell.method);
-  StepRunner step(method, options.dtype(), cell.shapes, {.threads = cell.threads});
-  LimitRunner limit(method, options.dtype(), cell.elements, cell.threads);
+  bench::StepRunner step(method, options.dtype(), cell.shapes, {.threads = cell.threads});
+  bench::LimitRunner limit(method, options.dtype(), cell.elements, cell.threads);
   const int pairs = options.quick ? 9 : 31;
   const int repeats = static_cast<int>(std::max<std::uint64_t>(1, 1'000'000 / cell.elements));
-  return {measure_pairs([&] { limit.step(); }, [&] { step.step(); }, pairs, repeats),
+  return {bench::measure_pairs([&] { limit.step(); }, [&] { step.step(); }, pairs, repeats),
           step.bytes_per_parameter()};
 }
 
 /// Before all that takes time: a file that cannot be written is found now.
 void begin(const Options& options) {
-  if (!options.json.empty()) check_writable(options.json);
-  print("{}\n\n", machine_line());
-  flush_out();
+  if (!options.json.empty()) cli::check_writable(options.json);
+  cli::print("{}\n\n", bench::machine_line());
+  cli::flush_out();
 }
 
 void bench_steps(const Options& options) {
   const std::vector<Cell> cells = cells_of(options);
   begin(options);
-  Table table({{"method"},
-               {"layout"},
-               {"n", Align::right},
-               {"threads", Align::right},
-               {"ns/param", Align::right},
-               {"bytes/param", Align::right},
-               {"over limit", Align::right},
-               {"quartiles", Align::right}});
+  cli::Table table({{"method"},
+                    {"layout"},
+                    {"n", cli::Align::right},
+                    {"threads", cli::Align::right},
+                    {"ns/param", cli::Align::right},
+                    {"bytes/param", cli::Align::right},
+                    {"over limit", cli::Align::right},
+                    {"quartiles", cli::Align::right}});
   std::string rows;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const Cell& cell = cells[i];
@@ -137,65 +137,70 @@ void bench_steps(const Options& options) {
                fmt::format("{}", cell.threads), fmt::format("{:.3f}", nanoseconds),
                fmt::format("{:g}", bytes), fmt::format("{:.3f}", times.ratio.median),
                fmt::format("{:.3f} {:.3f}", times.ratio.low, times.ratio.high)});
-    const Json row = {{"method", cell.method},           {"dtype", name(options.dtype())},
-                      {"layout", cell.layout},           {"n", cell.elements},
-                      {"threads", cell.threads},         {"target", name(default_target())},
-                      {"ns_per_param", nanoseconds},     {"bytes_per_param", bytes},
-                      {"over_limit", times.ratio.median}};
+    const nlohmann::ordered_json row = {
+        {"method", cell.method},           {"dtype", name(options.dtype())},
+        {"layout", cell.layout},           {"n", cell.elements},
+        {"threads", cell.threads},         {"target", name(default_target())},
+        {"ns_per_param", nanoseconds},     {"bytes_per_param", bytes},
+        {"over_limit", times.ratio.median}};
     rows += row.dump() + "\n";
   }
   show_progress(cells.size(), cells.size(), "");
-  write_out(table.text());
-  print("\nover limit: time over that of the same streams with trivial arithmetic, in turn.\n");
-  if (!options.json.empty()) write_text(options.json, rows);
+  cli::write_out(table.text());
+  cli::print(
+      "\nover limit: time over that of the same streams with trivial arithmetic, in turn.\n");
+  if (!options.json.empty()) cli::write_text(options.json, rows);
 }
 
-std::vector<Goal> chosen_goals(const Options& options) {
-  std::vector<Goal> goals = speed_goals();
-  std::erase_if(
-      goals, [&](const Goal& goal) { return goal.what.find(options.only) == std::string::npos; });
+std::vector<bench::Goal> chosen_goals(const Options& options) {
+  std::vector<bench::Goal> goals = bench::speed_goals();
+  std::erase_if(goals, [&](const bench::Goal& goal) {
+    return goal.what.find(options.only) == std::string::npos;
+  });
   if (goals.empty()) {
-    throw misuse("bench",
-                 "expected --only as a part of a goal's name, 'limit', 'rows' or '1 thread' for "
-                 "instance, but received '{}'",
-                 options.only);
+    throw cli::misuse(
+        "bench",
+        "expected --only as a part of a goal's name, 'limit', 'rows' or '1 thread' for "
+        "instance, but received '{}'",
+        options.only);
   }
   return goals;
 }
 
 void bench_goals(const Options& options) {
-  const std::vector<Goal> goals = chosen_goals(options);
+  const std::vector<bench::Goal> goals = chosen_goals(options);
   begin(options);
   const int processes = static_cast<int>(options.processes.value_or(options.quick ? 1 : 5));
   const int pairs = options.quick ? 9 : 31;
-  Table table({{"what"},
-               {"measured", Align::right},
-               {"to reach", Align::right},
-               {""},
-               {"unrest", Align::right}});
+  cli::Table table({{"what"},
+                    {"measured", cli::Align::right},
+                    {"to reach", cli::Align::right},
+                    {""},
+                    {"unrest", cli::Align::right}});
   std::string rows;
   std::size_t restless = 0;
   for (std::size_t i = 0; i < goals.size(); ++i) {
-    const Goal& goal = goals[i];
+    const bench::Goal& goal = goals[i];
     show_progress(i, goals.size(), goal.what);
-    const auto [ratio, unrest] = measured_in_processes(goal, processes, pairs);
-    if (unrest > kQuiet) ++restless;
+    const auto [ratio, unrest] = bench::measured_in_processes(goal, processes, pairs);
+    if (unrest > bench::kQuiet) ++restless;
     table.add({goal.what, fmt::format("{:.3f}", ratio), fmt::format("{:.2f}", goal.to_reach),
                ratio <= goal.to_reach ? "reached" : "missed", fmt::format("{:.3f}", unrest)});
-    const Json row = {
+    const nlohmann::ordered_json row = {
         {"what", goal.what}, {"ratio", ratio}, {"to_reach", goal.to_reach}, {"unrest", unrest}};
     rows += row.dump() + "\n";
   }
   show_progress(goals.size(), goals.size(), "");
-  write_out(table.text());
-  print("\nmedian over {} process{} of the median of {} pairs, in turn.\n", processes,
-        processes == 1 ? "" : "es", pairs);
-  print("unrest: upper over lower quartile of the times that the measured one is compared with.\n");
+  cli::write_out(table.text());
+  cli::print("\nmedian over {} process{} of the median of {} pairs, in turn.\n", processes,
+             processes == 1 ? "" : "es", pairs);
+  cli::print(
+      "unrest: upper over lower quartile of the times that the measured one is compared with.\n");
   if (restless > 0) {
-    print("In {} of {} rows it is above {:g}: the machine was not quiet, measure again.\n",
-          restless, goals.size(), kQuiet);
+    cli::print("In {} of {} rows it is above {:g}: the machine was not quiet, measure again.\n",
+               restless, goals.size(), bench::kQuiet);
   }
-  if (!options.json.empty()) write_text(options.json, rows);
+  if (!options.json.empty()) cli::write_text(options.json, rows);
 }
 
 /// Each kind of measurement has options of its own.
@@ -203,8 +208,8 @@ void check(const Options& options) {
   const bool goals = options.what == "goals";
   const auto refuse = [&](bool given, const char* option) {
     if (!given) return;
-    throw misuse("bench", "expected {} with 'bench {}' but received it with 'bench {}'", option,
-                 goals ? "step" : "goals", options.what);
+    throw cli::misuse("bench", "expected {} with 'bench {}' but received it with 'bench {}'",
+                      option, goals ? "step" : "goals", options.what);
   };
   refuse(goals && !options.methods.empty(), "--methods");
   refuse(goals && options.given_dtype.has_value(), "--dtype");
@@ -223,24 +228,24 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_bench(Program& program) {
+void add_bench(cli::Program& program) {
   auto options = std::make_shared<Options>();
   CLI::App& command = program.add(
       "bench", "Measure a step against what memory allows",
       {"bcos bench --quick", "bcos bench step --methods bcosw_c,adamw --json steps.jsonl",
        "bcos bench goals", "bcos bench goals --only rows"},
       [options] { run(*options); });
-  add_choice(command, "what", options->what, {"step", "goals"},
-             "step: every method, size and layout over its limit; goals: the ratios to keep");
-  add_text(command, "--json", "FILE", options->json, "also write the rows as JSON lines");
-  add_text(command, "--methods", "A,B", options->methods,
-           "step: methods to measure (default: all named ones)");
-  add_dtype(command, options->given_dtype, "f32, and that of goals");
-  add_whole(command, "--processes", options->processes,
-            "goals: processes to take the median of (default 5)", 1, kMostProcesses);
-  add_text(command, "--only", "TEXT", options->only,
-           "goals: those with TEXT in their name (default: all)");
+  cli::add_choice(command, "what", options->what, {"step", "goals"},
+                  "step: every method, size and layout over its limit; goals: the ratios to keep");
+  cli::add_text(command, "--json", "FILE", options->json, "also write the rows as JSON lines");
+  cli::add_text(command, "--methods", "A,B", options->methods,
+                "step: methods to measure (default: all named ones)");
+  cli::add_dtype(command, options->given_dtype, "f32, and that of goals");
+  cli::add_whole(command, "--processes", options->processes,
+                 "goals: processes to take the median of (default 5)", 1, kMostProcesses);
+  cli::add_text(command, "--only", "TEXT", options->only,
+                "goals: those with TEXT in their name (default: all)");
   command.add_flag("--quick", options->quick, "fewer methods, sizes and samples");
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::commands

@@ -1,239 +1,208 @@
-#include <unistd.h>
-
 #include <algorithm>
-#include <chrono>
+#include <cmath>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <limits>
 #include <memory>
-#include <thread>
 
 #include "bcos/executor.hpp"
 #include "engine/error.hpp"
-#include "lab/cli/children.hpp"
+#include "lab/cells/grid.hpp"
+#include "lab/cells/runner.hpp"
 #include "lab/cli/files.hpp"
+#include "lab/cli/html.hpp"
 #include "lab/cli/options.hpp"
 #include "lab/cli/output.hpp"
-#include "lab/cli/progress.hpp"
-#include "lab/cli/signals.hpp"
 #include "lab/cli/usage.hpp"
 #include "lab/commands/commands.hpp"
-#include "lab/commands/setting_options.hpp"
 #include "lab/report/page.hpp"
 #include "lab/report/text.hpp"
 #include "lab/report/words.hpp"
-#include "lab/training/grid.hpp"
-#include "lab/training/presets.hpp"
-#include "lab/training/run.hpp"
+#include "lab/run/flags.hpp"
+#include "lab/run/place.hpp"
+#include "lab/run/presets.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::commands {
 namespace {
 
-namespace fs = std::filesystem;
+constexpr std::string_view kWhere = "compare";
+/// More cells are rather a mistake than a plan.
+constexpr std::size_t kManyCells = 1000;
 
 struct Options {
-  SettingOptions settings;
+  run::SettingOptions settings;
   std::string methods;
   std::string lrs;
   std::string adamw_lrs;
   std::string seeds;
+  std::vector<std::string> vary;
+  std::string grow;
   std::optional<std::uint64_t> jobs;
   bool quiet = false;
+  bool yes = false;
 };
 
 /// Numbers of an option; none if it was not given.
-template <class Read>
-auto numbers_of(std::string_view option, const std::string& text, Read read) {
-  if (text.empty()) return typename decltype(list_of(text, read))::value_type();
-  const auto list = list_of(text, read);
-  if (!list) throw misuse("compare", "expected {} as a,b,c but received '{}'", option, text);
+std::vector<double> numbers_of(std::string_view option, const std::string& text) {
+  if (text.empty()) return {};
+  const auto list = cli::list_of(text, cli::real_of);
+  if (!list) throw cli::misuse(kWhere, "expected {} as a,b,c but received '{}'", option, text);
   return *list;
 }
 
-GridOptions grid_options_of(const Options& options, const Settings& base) {
-  GridOptions grid;
-  if (!base.preset.empty()) grid.methods = preset_of(base.preset).methods;
-  if (!options.methods.empty()) grid.methods = options.methods;
-  grid.lrs = numbers_of("--lrs", options.lrs, real_of);
-  grid.adamw_lrs = numbers_of("--adamw-lrs", options.adamw_lrs, real_of);
-  if (!options.seeds.empty()) grid.seeds = numbers_of("--seeds", options.seeds, whole_of);
+/// What a run's own file says of that run alone is not for all cells of a comparison.
+run::Settings base_of(const Options& options, const run::Settings& preset) {
+  run::Settings base = run::settings_of(options.settings);
+  if (!run::is_of_a_run(options.settings)) return base;
+  for (const char* key : {"name", "out", "method", "lr", "beta", "beta_v", "eps", "eps_root",
+                          "start", "weight_decay", "decay_rate", "threads", "seed"}) {
+    if (options.settings.given.contains(key)) continue;
+    run::copy_field(base, preset, run::field_of(key));
+  }
+  return base;
+}
+
+std::vector<run::MethodEntry> methods_of(const std::string& given, const std::string& preset) {
+  std::vector<run::MethodEntry> usual;
+  if (!preset.empty()) {
+    usual = run::method_entries(run::preset_of(preset).methods);
+    for (run::MethodEntry& entry : usual) std::swap(entry.usual, entry.settings);
+    if (given.empty()) return usual;
+  }
+  std::vector<run::MethodEntry> entries =
+      run::method_entries(given.empty() ? "adamw,bcosw_c" : given);
+  for (run::MethodEntry& entry : entries) {
+    const auto known = std::ranges::find(usual, entry.method, &run::MethodEntry::method);
+    if (known != usual.end()) entry.usual = known->usual;
+  }
+  return entries;
+}
+
+cells::Grid grid_of(const Options& options) {
+  cells::Grid grid;
+  const std::string preset = run::preset_named(options.settings);
+  if (!preset.empty()) grid.preset = run::preset_of(preset).settings;
+  grid.base = base_of(options, grid.preset);
+  grid.methods = methods_of(options.methods, preset);
+  grid.lrs = numbers_of("--lrs", options.lrs);
+  grid.adamw_lrs = numbers_of("--adamw-lrs", options.adamw_lrs);
+  for (const std::string& text : options.vary) grid.axes.push_back(cells::axis_of(text));
+  if (!options.seeds.empty()) grid.seeds = cells::seeds_of(options.seeds);
+  if (!options.grow.empty()) grid.growth.emplace();
+  // The last digits depend on threads, and a cell must not depend on its company.
+  if (grid.base.threads == 0) grid.base.threads = 1;
   return grid;
 }
 
-std::string label_of(const Settings& cell) {
-  return fmt::format("{}  lr {:g}  seed {}", cell.method, *cell.lr, cell.seed);
+std::optional<double> final_loss(const run::Settings& cell) {
+  run::RunRecord record;
+  const run::State state = run::state_of(run::directory_of(cell), record);
+  if (state.status == run::Status::diverged) return std::numeric_limits<double>::infinity();
+  if (state.status != run::Status::finished) return {};
+  return record.metrics.eval.back().loss;
 }
 
-/// The step of the last line of a run's metrics, 0 if there is none yet.
-std::uint64_t last_step(const std::string& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) return 0;
-  constexpr std::streamoff kTail = 1024;
-  file.seekg(std::max<std::streamoff>(0, static_cast<std::streamoff>(file.tellg()) - kTail));
-  const std::string tail(std::istreambuf_iterator<char>(file), {});
-  const std::size_t at = tail.rfind("{\"s\":");
-  return at == std::string::npos ? 0 : std::strtoull(tail.c_str() + at + 5, nullptr, 10);
+/// What is there of the cells; those that have not begun have nothing to show.
+std::vector<run::RunRecord> records_of(const std::vector<run::Settings>& cells) {
+  std::vector<run::RunRecord> records;
+  for (const run::Settings& cell : cells) {
+    run::RunRecord record;
+    if (run::state_of(run::directory_of(cell), record).status == run::Status::planned) continue;
+    if (record.settings.empty() && record.state.status == run::Status::running) continue;
+    records.push_back(std::move(record));
+  }
+  return records;
 }
 
-/// Runs the cells in processes of their own: one that fails does not take the others along.
-class Runner {
- public:
-  Runner(std::vector<Settings> cells, std::uint64_t jobs, bool quiet)
-      : cells_(std::move(cells)), jobs_(jobs), quiet_(quiet) {}
+Error unfinished(const cells::Ran& ran, std::size_t cells) {
+  const auto& [name, state] = ran.unfinished.front();
+  return fail(kWhere, "expected every run to finish but {} of {} did not, first {} ({})",
+              ran.unfinished.size(), cells, name, run::state_text(state));
+}
 
-  /// The cells that did not end well, with their codes.
-  std::vector<std::pair<std::string, int>> run() {
-    const SignalWatch signals;
-    // A run that has the terminal to itself draws its own bar.
-    std::optional<Progress> bar;
-    if (jobs_ > 1 && !quiet_) bar.emplace(all_steps());
-    while (true) {
-      while (next_ < cells_.size() && running_.size() < jobs_ && signals.received() == 0) start();
-      if (running_.empty()) break;
-      if (signals.received() != 0 && !told_) {
-        for (const Running& one : running_) one.child.send(signals.received());
-        told_ = true;
-      }
-      reap();
-      if (bar) bar->update(steps_done(), fmt::format("{} of {} runs", ended_, cells_.size()));
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-    if (bar) bar->finish();
-    if (signals.received() != 0) {
-      if (!quiet_) print("saved; the same command goes on from here\n");
-      throw Ended{signals.received() == SIGINT ? kInterrupted : kFine, ""};
-    }
-    return failed_;
-  }
-
- private:
-  struct Running {
-    Child child;
-    std::size_t cell;
-  };
-
-  void say(std::size_t cell, std::string_view what) const {
-    if (quiet_) return;
-    print("[{}/{}] {}{}\n", cell + 1, cells_.size(), label_of(cells_[cell]), what);
-    flush_out();
-  }
-
-  std::uint64_t all_steps() const {
-    std::uint64_t steps = 0;
-    for (const Settings& cell : cells_) steps += cell.steps;
-    return steps;
-  }
-
-  /// Classifiers count epochs; then the bar counts runs as if they had `steps`.
-  std::uint64_t steps_done() const {
-    std::uint64_t steps = 0;
-    for (std::size_t i = 0; i < next_; ++i) {
-      const bool runs =
-          std::ranges::any_of(running_, [&](const Running& r) { return r.cell == i; });
-      if (!runs) {
-        steps += cells_[i].steps;
-      } else if (cells_[i].epochs == 0) {
-        steps += std::min(cells_[i].steps, last_step(directory_of(cells_[i]) + "/metrics.jsonl"));
-      }
-    }
-    return steps;
-  }
-
-  void start() {
-    const std::size_t at = next_++;
-    const Settings& cell = cells_[at];
-    if (is_finished(cell)) {
-      ++ended_;
-      return say(at, "  (finished before)");
-    }
-    fs::create_directories(cell.out);
-    const std::string config = fmt::format("{}/{}.toml", cell.out, cell.name);
-    write_text(config, to_toml(cell));
-    std::vector<std::string> arguments = {"train", "--config", config, "--brief"};
-    if (quiet_ || jobs_ > 1) arguments.emplace_back("--quiet");
-    say(at, "");
-    running_.push_back({Child(arguments), at});
-  }
-
-  void reap() {
-    for (std::size_t i = running_.size(); i-- > 0;) {
-      const auto code = running_[i].child.ended();
-      if (!code) continue;
-      const std::size_t cell = running_[i].cell;
-      ++ended_;
-      if (*code != kFine && !told_) failed_.emplace_back(cells_[cell].name, *code);
-      if (jobs_ > 1) say(cell, *code == kFine ? "  done" : fmt::format("  exit code {}", *code));
-      running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
-    }
-  }
-
-  std::vector<Settings> cells_;
-  std::uint64_t jobs_;
-  bool quiet_;
-  std::size_t next_ = 0;
-  std::size_t ended_ = 0;
-  bool told_ = false;
-  std::vector<Running> running_;
-  std::vector<std::pair<std::string, int>> failed_;
-};
-
-Error unfinished(const std::vector<std::pair<std::string, int>>& failed, std::size_t cells) {
-  return fail("compare",
-              "expected every run to finish but {} of {} did not, first {} (exit code {})",
-              failed.size(), cells, failed.front().first, failed.front().second);
+void check_number(std::size_t cells, bool yes) {
+  if (cells <= kManyCells || yes) return;
+  throw cli::misuse(kWhere, "expected at most {} runs but received {}: --yes runs them", kManyCells,
+                    cells);
 }
 
 void run(const Options& options) {
-  Settings base = settings_of(options.settings);
-  const std::string name = !base.name.empty()    ? base.name
-                           : base.preset.empty() ? "compare"
-                                                 : base.preset;
-  base.out += "/" + name;
-  base.name.clear();
-  const std::uint64_t jobs = options.jobs.value_or(1);
-  if (base.threads == 0 && jobs > 1) {
-    base.threads = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(default_threads()) / jobs);
+  cells::Grid grid = grid_of(options);
+  const std::string name = !grid.base.name.empty()    ? grid.base.name
+                           : grid.base.preset.empty() ? "compare"
+                                                      : grid.base.preset;
+  grid.base.out += "/" + name;
+  grid.base.name.clear();
+  if (std::filesystem::exists(run::config_of(grid.base.out))) {
+    throw cli::misuse(kWhere,
+                      "expected '{}' as a folder of runs but it is a run: give another "
+                      "--name",
+                      grid.base.out);
   }
-  const std::vector<Settings> cells = grid_of(base, grid_options_of(options, base));
-  const auto failed = Runner(cells, jobs, options.quiet).run();
+  const cells::Plan plan = [&] { return cells::cells_of(grid, final_loss); };
+  check_number(plan().size(), options.yes);
 
-  // A run that could not begin has nothing to show; its own message said why.
-  std::vector<RunRecord> records;
-  records.reserve(cells.size());
-  for (const Settings& cell : cells) {
-    if (has_begun(cell)) records.push_back(read_run(directory_of(cell)));
+  report::ComparisonOptions shown;
+  if (grid.growth) shown.choosing_seed = grid.growth->seed;
+  const std::string page = grid.base.out + "/report.html";
+  cells::RunnerOptions how;
+  how.jobs = options.jobs.value_or(static_cast<std::uint64_t>(default_threads()));
+  how.quiet = options.quiet;
+  how.look = [&] {
+    const std::vector<run::RunRecord> records = records_of(plan());
+    if (!records.empty()) cli::write_page(page, report::compare_page(name, records, shown));
+  };
+  if (grid.growth) {
+    std::filesystem::create_directories(grid.base.out);
+    cli::write_text(fmt::format("{}/{}", grid.base.out, kComparison),
+                    fmt::format("{{\"choosing_seed\": {}}}\n", grid.growth->seed));
   }
-  if (records.empty()) throw unfinished(failed, cells.size());
-  const std::string page = base.out + "/report.html";
-  write_page(page, compare_page(name, records));
-  const Comparison comparison = compare_runs(records);
+  const cells::Ran ran = cells::run_cells(plan, how);
+  if (ran.signal != 0) {
+    if (!options.quiet) cli::print("saved; the same command goes on from here\n");
+    throw cli::Ended{ran.signal == SIGINT ? cli::kInterrupted : cli::kFine, ""};
+  }
+
+  const std::vector<run::Settings> cells = plan();
+  const std::vector<run::RunRecord> records = records_of(cells);
+  // Runs that could not begin have nothing to show; their own messages said why.
+  if (records.empty()) throw unfinished(ran, cells.size());
+  const report::Comparison comparison = report::compare_runs(records, shown);
   if (!options.quiet) {
-    print("\n{}\n{}\nsee {}\n", comparison_text(comparison), comparison_verdict(comparison), page);
+    cli::print("\n{}\n{}\nsee {}\n", report::comparison_text(comparison),
+               report::comparison_verdict(comparison), page);
   }
-  if (!failed.empty()) throw unfinished(failed, cells.size());
+  if (!ran.unfinished.empty()) throw unfinished(ran, cells.size());
 }
 
 }  // namespace
 
-void add_compare(Program& program) {
+void add_compare(cli::Program& program) {
   const auto options = std::make_shared<Options>();
-  CLI::App& app =
-      program.add("compare", "Train the same model with several methods, learning rates and seeds",
-                  {"bcos compare --preset demo",
-                   "bcos compare --preset demo --adamw-lrs 0.008,0.016,0.032 --seeds 0,1,2",
-                   "bcos compare --preset mlp-mnist --methods adamw,bcosw_c,bcosw_m --jobs 2"},
-                  [options] { run(*options); });
-  add_text(app, "--methods", "LIST", options->methods,
-           "methods, each with settings of its own: adamw:beta_v=0.95,bcosw_c");
-  add_text(app, "--lrs", "A,B", options->lrs, "peak learning rates, the same for every method");
-  add_text(app, "--adamw-lrs", "A,B", options->adamw_lrs,
-           "AdamW's peaks; BCOS methods take a quarter of each");
-  add_text(app, "--seeds", "A,B", options->seeds, "seeds (0)");
-  add_whole(app, "--jobs", options->jobs, "runs at a time (1)", 1);
+  CLI::App& app = program.add(
+      "compare", "Train the same model with several methods, settings and seeds",
+      {"bcos compare --preset demo --seeds 0-2",
+       "bcos compare --preset demo --methods bcosw_c --vary beta=0.8,0.9,0.95 --seeds 0-2",
+       "bcos compare --preset demo --grow lr --seeds 1-5",
+       "bcos compare --preset mlp-mnist --methods adamw,bcosw_c,bcosw_m --jobs 2"},
+      [options] { run(*options); });
+  cli::add_text(
+      app, "--methods", "LIST", options->methods,
+      "methods, each with settings of its own: adamw:beta_v=0.95,bcosw_c; or JSON, @FILE");
+  app.add_option("--vary", options->vary, "a setting and its values, KEY=V,V; may be repeated")
+      ->type_name("KEY=V,V");
+  cli::add_choice(app, "--grow", options->grow, {"lr"},
+                  "try rates on seed 0 until the best lies inside; the other seeds count");
+  cli::add_text(app, "--lrs", "A,B", options->lrs,
+                "peak learning rates, the same for every method");
+  cli::add_text(app, "--adamw-lrs", "A,B", options->adamw_lrs,
+                "AdamW's peaks; BCOS methods take a quarter of each");
+  cli::add_text(app, "--seeds", "A,B", options->seeds, "seeds, also 1-5 (0)");
+  cli::add_whole(app, "--jobs", options->jobs, "runs at a time, one thread each (all cores)", 1);
+  app.add_flag("--yes", options->yes, "run more than a thousand runs");
   app.add_flag("-q,--quiet", options->quiet, "print nothing");
   const std::string_view varied[] = {"method", "lr", "seed"};
-  add_setting_options(app, options->settings, varied);
+  run::add_setting_options(app, options->settings, varied);
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::commands

@@ -4,14 +4,14 @@
 #include <nlohmann/json.hpp>
 
 #include "bcos/text.hpp"
+#include "lab/cli/method_text.hpp"
 #include "lab/cli/options.hpp"
 #include "lab/cli/output.hpp"
 #include "lab/cli/table.hpp"
 #include "lab/cli/usage.hpp"
 #include "lab/commands/commands.hpp"
-#include "lab/commands/method_text.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::commands {
 namespace {
 
 using nlohmann::ordered_json;
@@ -29,17 +29,17 @@ std::string bound_of(const Method& method) {
 std::string number(bool used, double value) { return used ? fmt::format("{:g}", value) : "-"; }
 
 void print_table() {
-  Table table({{"method"},
-               {"direction"},
-               {"estimator"},
-               {"beta", Align::right},
-               {"beta_v", Align::right},
-               {"eps", Align::right},
-               {"eps_root", Align::right},
-               {"decay (lambda)"},
-               {"start"},
-               {"state", Align::right},
-               {"C", Align::right}});
+  cli::Table table({{"method"},
+                    {"direction"},
+                    {"estimator"},
+                    {"beta", cli::Align::right},
+                    {"beta_v", cli::Align::right},
+                    {"eps", cli::Align::right},
+                    {"eps_root", cli::Align::right},
+                    {"decay (lambda)"},
+                    {"start"},
+                    {"state", cli::Align::right},
+                    {"C", cli::Align::right}});
   for (const auto& [id, pointer] : named_methods()) {
     const Method& method = *pointer;
     const NumbersUsed used = numbers_used(method);
@@ -48,11 +48,11 @@ void print_table() {
                number(used.beta_v, method.beta_v), number(used.eps, method.eps),
                number(used.eps_root, method.eps_root),
                fmt::format("{} ({:g})", name(method.decay), method.lambda),
-               state_bytes(method) == 0 ? "-" : std::string(name(method.start)),
-               fmt::format("{}", state_bytes(method)), bound_of(method)});
+               cli::state_bytes(method) == 0 ? "-" : std::string(name(method.start)),
+               fmt::format("{}", cli::state_bytes(method)), bound_of(method)});
   }
-  write_out(table.text());
-  print(
+  cli::write_out(table.text());
+  cli::print(
       "\nstate: bytes a float32 parameter; C: a coordinate moves by at most alpha C,\n"
       "besides its decay.\n"
       "`bcos methods NAME` shows one method, NAME@paper the form that the paper used.\n");
@@ -61,45 +61,46 @@ void print_table() {
 ordered_json described(const std::string& id, const Method& method) {
   ordered_json object = {{"id", id}};
   object.update(ordered_json::parse(to_json(method)));
-  object["state_bytes"] = state_bytes(method);
+  object["state_bytes"] = cli::state_bytes(method);
   const auto bound = amplification_bound(method);
   object["bound"] = bound ? ordered_json(*bound) : ordered_json(nullptr);
-  object["formula"] = formula_of(method);
+  object["formula"] = cli::formula_of(method);
   return object;
 }
 
 void print_one(const std::string& id, const Method& method) {
-  print("{}\n\n  {}\n\n", id, formula_of(method));
-  print("state: {} bytes a float32 parameter\nC: {}\n\n", state_bytes(method), bound_of(method));
-  print("JSON:\n{}\n\nTOML:\n{}", to_json(method), to_toml(method));
+  cli::print("{}\n\n  {}\n\n", id, cli::formula_of(method));
+  cli::print("state: {} bytes a float32 parameter\nC: {}\n\n", cli::state_bytes(method),
+             bound_of(method));
+  cli::print("JSON:\n{}\n\nTOML:\n{}", to_json(method), to_toml(method));
 }
 
 void run(const Options& options) {
   if (!options.name.empty()) {
-    const Method method = as_usage([&] { return method_given(options.name); });
+    const Method method = cli::as_usage([&] { return cli::method_given(options.name); });
     if (!options.json) return print_one(options.name, method);
-    return print("{}\n", described(options.name, method).dump(2));
+    return cli::print("{}\n", described(options.name, method).dump(2));
   }
   if (!options.json) return print_table();
   ordered_json all = ordered_json::array();
   for (const auto& [id, method] : named_methods()) {
     all.push_back(described(std::string(id), *method));
   }
-  print("{}\n", all.dump(2));
+  cli::print("{}\n", all.dump(2));
 }
 
 }  // namespace
 
-void add_methods(Program& program) {
+void add_methods(cli::Program& program) {
   const auto options = std::make_shared<Options>();
   CLI::App& app = program.add("methods", "List the named methods, or explain one",
                               {"bcos methods", "bcos methods bcosw_c@paper",
                                R"(bcos methods '{"method": "bcosw_c", "lambda": 0.05}')",
                                "bcos methods @method.toml", "bcos methods --json"},
                               [options] { run(*options); });
-  add_text(app, "NAME", "", options->name,
-           "id of a method, perhaps with @paper; JSON; or @FILE, a .json or .toml file");
+  cli::add_text(app, "NAME", "", options->name,
+                "id of a method, perhaps with @paper; JSON; or @FILE, a .json or .toml file");
   app.add_flag("--json", options->json, "JSON for programs");
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::commands

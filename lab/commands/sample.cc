@@ -6,9 +6,9 @@
 #include "lab/cli/output.hpp"
 #include "lab/cli/usage.hpp"
 #include "lab/commands/commands.hpp"
-#include "lab/trainer/trainer.hpp"
+#include "lab/loop/train.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::commands {
 namespace {
 
 struct Options {
@@ -26,25 +26,31 @@ struct Options {
 std::string checkpoint_of(const Options& options) {
   const std::string folder = options.run + "/checkpoints";
   std::vector<std::string> complaints;
-  std::optional<Checkpoint> chosen;
-  if (options.which == "best") chosen = best_checkpoint(folder, complaints);
-  if (!chosen) chosen = latest_checkpoint(folder, complaints);
-  if (chosen) return chosen->path;
+  std::optional<run::Checkpoint> chosen;
+  if (options.which == "best") chosen = run::best_checkpoint(folder, complaints);
+  if (!chosen) chosen = run::latest_checkpoint(folder, complaints);
+  if (chosen) {
+    for (const std::string& complaint : complaints) {
+      cli::warn(fmt::format("{}; '{}' is taken instead", complaint, chosen->path));
+    }
+    return chosen->path;
+  }
   throw fail(ErrorCode::io, "sample", "expected a run with a checkpoint but '{}' has none{}",
              options.run, complaints.empty() ? "" : ": " + complaints.front());
 }
 
 void run(const Options& options) {
   if (options.temperature && !(*options.temperature >= 0)) {
-    throw misuse("sample", "expected --temperature >= 0 but received {}", *options.temperature);
+    throw cli::misuse("sample", "expected --temperature >= 0 but received {}",
+                      *options.temperature);
   }
   const std::string checkpoint = checkpoint_of(options);
   if (!options.exported.empty()) {
-    export_gpt2(checkpoint, options.exported);
-    print("wrote {}\n", options.exported);
+    const std::string config = loop::export_gpt2(checkpoint, options.exported);
+    cli::print("wrote {}; its config.json: {}\n", options.exported, config);
     return;
   }
-  SampleRequest request;
+  loop::SampleRequest request;
   request.checkpoint = checkpoint;
   request.bpe = options.bpe;
   request.prompt = options.prompt;
@@ -52,19 +58,19 @@ void run(const Options& options) {
   request.temperature = options.temperature.value_or(request.temperature);
   request.top_k = options.top_k.value_or(request.top_k);
   request.seed = options.seed.value_or(request.seed);
-  std::string text = sample(request);
-  if (terminal().present) {
+  std::string text = loop::sample(request);
+  if (cli::terminal().present) {
     // A model of bytes may write what a terminal obeys.
     std::ranges::replace_if(
         text, [](char c) { return c != '\n' && c != '\t' && static_cast<unsigned char>(c) < ' '; },
         '?');
   }
-  print("{}\n", text);
+  cli::print("{}\n", text);
 }
 
 }  // namespace
 
-void add_sample(Program& program) {
+void add_sample(cli::Program& program) {
   const auto options = std::make_shared<Options>();
   CLI::App& app =
       program.add("sample", "Write text with a trained GPT",
@@ -72,17 +78,18 @@ void add_sample(Program& program) {
                    "bcos sample runs/try1 --temperature 0 --count 200",
                    "bcos sample runs/try1 --export gpt2.safetensors"},
                   [options] { run(*options); });
-  add_text(app, "RUN", "", options->run, "folder of the run")->required();
-  add_text(app, "--prompt", "TEXT", options->prompt, "text to go on from (a new line)");
-  add_whole(app, "--count", options->count, "tokens to write (500)", 1);
-  add_real(app, "--temperature", options->temperature, "0: the likeliest token (0.8)");
-  add_whole(app, "--top-k", options->top_k, "of the k likeliest tokens; 0: of all (0)");
-  add_whole(app, "--seed", options->seed, "of the drawing (0)");
-  add_choice(app, "--checkpoint", options->which, {"best", "latest"}, "which checkpoint (best)");
-  add_text(app, "--bpe", "FOLDER", options->bpe,
-           "GPT-2's encoder.json and vocab.bpe, for a model trained on token files");
-  add_text(app, "--export", "FILE", options->exported,
-           "write the weights under Hugging Face's GPT-2 names instead");
+  cli::add_text(app, "RUN", "", options->run, "folder of the run")->required();
+  cli::add_text(app, "--prompt", "TEXT", options->prompt, "text to go on from (a new line)");
+  cli::add_whole(app, "--count", options->count, "tokens to write (500)", 1);
+  cli::add_real(app, "--temperature", options->temperature, "0: the likeliest token (0.8)");
+  cli::add_whole(app, "--top-k", options->top_k, "of the k likeliest tokens; 0: of all (0)");
+  cli::add_whole(app, "--seed", options->seed, "of the drawing (0)");
+  cli::add_choice(app, "--checkpoint", options->which, {"best", "latest"},
+                  "which checkpoint (best)");
+  cli::add_text(app, "--bpe", "FOLDER", options->bpe,
+                "GPT-2's encoder.json and vocab.bpe, for a model trained on token files");
+  cli::add_text(app, "--export", "FILE", options->exported,
+                "write the weights under Hugging Face's GPT-2 names instead");
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::commands

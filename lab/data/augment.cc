@@ -5,7 +5,7 @@
 
 #include "engine/error.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 constexpr std::string_view kWhere = "batches";
@@ -206,4 +206,4 @@ void mix_rows(const Mix& mix, const ImageShape& shape, std::uint64_t rows, float
   }
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

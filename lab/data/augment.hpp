@@ -5,7 +5,7 @@
 
 /// What is done to training images. Chance comes in as random numbers, so that a batch is a
 /// function of those it is made with.
-namespace bcos::lab {
+namespace bcos::lab::data {
 
 /// All of it is off by default.
 struct Augment {
@@ -59,4 +59,4 @@ struct Mix {
 Mix draw_mix(const Augment& augment, const ImageShape& shape, Random random);
 void mix_rows(const Mix& mix, const ImageShape& shape, std::uint64_t rows, float* images);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -10,7 +10,7 @@
 /// What the training loop asks for. The order of examples is a function of seed and step alone, so
 /// a run that is resumed goes on as if it had never stopped. All of these refer to the data they
 /// are given, and may be used from several threads at a time.
-namespace bcos::lab {
+namespace bcos::lab::data {
 
 /// rows x context ids, row after row; targets are the ids one place further on.
 struct TokenBatch {
@@ -102,4 +102,4 @@ class ImageEvalBatches {
   std::uint64_t batches_;
 };
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -8,7 +8,7 @@
 #include "lab/data/bpe_words.hpp"
 #include "lab/data/unicode.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 constexpr std::string_view kWhere = "bpe";
@@ -170,4 +170,4 @@ std::string Bpe::decode(std::span<const std::int64_t> ids) const {
   return text;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

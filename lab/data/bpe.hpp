@@ -10,7 +10,7 @@
 
 #include "lab/data/data_file.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 
 /// GPT-2's byte-level byte-pair encoding. Every id stands for some bytes; a word starts as bytes,
 /// and the earliest merge of the list that applies is made until none does.
@@ -61,4 +61,4 @@ std::string printable(std::string_view bytes);
 /// The way back. Throws Error(corrupt), naming `where`, for a character that stands for no byte.
 std::string from_printable(std::string_view text, std::string_view where);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

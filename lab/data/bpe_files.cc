@@ -9,7 +9,7 @@
 #include "lab/data/bpe.hpp"
 #include "lab/data/unicode.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 constexpr std::string_view kWhere = "bpe";
@@ -157,4 +157,4 @@ Bpe Bpe::open(const std::string& folder, std::vector<FileFact>* files) {
   }
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -2,7 +2,7 @@
 
 #include "lab/data/unicode.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 enum class Kind { none, letter, number, space, other };
@@ -63,4 +63,4 @@ std::size_t word_length(std::string_view text, std::size_t at) {
   return space + run_length(text, at + space, first.kind);
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -5,7 +5,7 @@
 #include "engine/error.hpp"
 #include "lab/data/image_formats.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 constexpr std::string_view kWhere = "cifar";
@@ -119,4 +119,4 @@ ImageData open_cifar100(const std::string& folder) {
                       folder + "/fine_label_names.txt");
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

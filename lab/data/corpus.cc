@@ -8,7 +8,7 @@
 #include "lab/data/header_corpus.hpp"
 #include "lab/data/token_files.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 constexpr std::string_view kWhere = "text";
@@ -202,4 +202,4 @@ TextData open_text(const TextOptions& options) {
   return data;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

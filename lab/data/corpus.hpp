@@ -9,7 +9,7 @@
 #include "lab/data/tokens.hpp"
 #include "lab/data/vocabulary.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 
 struct TextOptions {
   /// "headers" (the C++ standard library's), a text file, a token file, a pattern of token files,
@@ -35,4 +35,4 @@ struct TextData {
 /// the headers; else bytes. Throws Error with the file's name.
 TextData open_text(const TextOptions& options);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -10,7 +10,7 @@
 #include "engine/error.hpp"
 #include "engine/safetensors/file_io.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 using safetensors::Descriptor;
@@ -119,4 +119,4 @@ std::string_view packing_of(std::string_view beginning) {
   return {};
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

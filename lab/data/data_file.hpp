@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 
 /// What a run remembers of the data it was trained on.
 struct FileFact {
@@ -59,4 +59,4 @@ bool path_exists(const std::string& path);
 /// The name of the packing that the first bytes of a file show (gzip, xz, ...), or nothing.
 std::string_view packing_of(std::string_view beginning);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

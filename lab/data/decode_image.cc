@@ -13,7 +13,7 @@
 #define STBI_MAX_DIMENSIONS (1 << 16)
 #include <stb/stb_image.h>
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 constexpr std::string_view kWhere = "image";
@@ -137,4 +137,4 @@ RgbImage decode_image(std::string_view bytes, const std::string& path) {
   return image;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 
 /// Red, green and blue bytes of every pixel, row after row.
 struct RgbImage {
@@ -27,4 +27,4 @@ RgbImage decode_image(std::string_view bytes, const std::string& path);
 /// channel after channel. Bilinear, over all pixels that a result covers.
 void fit_square(const RgbImage& image, int size, std::uint8_t* chw);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -14,7 +14,7 @@
 #include "lab/data/token_files.hpp"
 #include "lab/data/unicode.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 constexpr std::uint64_t kShownTokens = 16;
@@ -166,4 +166,4 @@ FileDescription describe_file(const std::string& path) {
   return name.ends_with(".bin") ? describe_tokens(file) : describe_text(file);
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

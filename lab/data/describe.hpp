@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 
 /// What a data file holds, for people.
 struct FileDescription {
@@ -17,4 +17,4 @@ struct FileDescription {
 /// bytes; of a folder, what open_images makes of it. Throws Error for a damaged file.
 FileDescription describe_file(const std::string& path);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -3,7 +3,7 @@
 
 #include "lab/data/decode_image.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 /// Where one pixel of the result comes from along one side.
@@ -78,4 +78,4 @@ void fit_square(const RgbImage& image, int size, std::uint8_t* chw) {
   }
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

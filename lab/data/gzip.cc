@@ -6,7 +6,7 @@
 
 #include "engine/error.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 constexpr std::size_t kChunk = 1 << 20;
@@ -67,4 +67,4 @@ std::string unpacked(std::string_view packed, std::uint64_t most, const std::str
   return out;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 
 bool is_gzip(std::string_view beginning);
 
@@ -15,4 +15,4 @@ std::string unpacked(std::string_view packed, std::uint64_t most, const std::str
 /// No gzip data unpacks to more than about this many times its size.
 inline constexpr std::uint64_t kGzipRatio = 1040;
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -10,7 +10,7 @@
 #include "engine/error.hpp"
 #include "lab/data/data_file.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -104,4 +104,4 @@ HeaderCorpus read_headers(const std::string& folder) {
   return corpus;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 
 /// The text that every machine that compiles C++ has: the standard library's headers.
 struct HeaderCorpus {
@@ -23,4 +23,4 @@ std::string header_folder();
 /// From what `c++ -E -v` says: the first folder it searches that holds `vector`, or nothing.
 std::string header_folder_in(std::string_view compiler_output);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

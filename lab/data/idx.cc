@@ -5,7 +5,7 @@
 #include "lab/data/gzip.hpp"
 #include "lab/data/image_formats.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 constexpr std::string_view kWhere = "idx";
@@ -164,4 +164,4 @@ ImageData open_idx(const std::string& folder) {
   return data;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -5,7 +5,7 @@
 #include "lab/data/batches.hpp"
 #include "lab/data/random.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 constexpr std::string_view kWhere = "batches";
@@ -91,4 +91,4 @@ void ImageEvalBatches::fill(std::uint64_t i, ImageBatch& batch) const {
   }
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

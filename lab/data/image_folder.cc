@@ -1,18 +1,21 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <mutex>
+#include <set>
 #include <utility>
 
 #include "engine/error.hpp"
 #include "lab/data/decode_image.hpp"
 #include "lab/data/image_formats.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr std::string_view kWhere = "image folder";
+constexpr std::size_t kImagesADamagedOne = 100;
 constexpr int kLargestSide = 2048;
 constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 28;
 
@@ -36,12 +39,38 @@ class FolderImages : public Images {
       throw fail(ErrorCode::internal, kWhere, "expected room for {} bytes", shape().bytes());
     }
     const DataFile file(folder_ + "/" + entries_.at(i).name);
-    fit_square(decode_image(file.text(kLargestFile), file.path()), shape().width, chw.data());
+    try {
+      fit_square(decode_image(file.text(kLargestFile), file.path()), shape().width, chw.data());
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::corrupt) throw;
+      std::ranges::fill(chw, std::uint8_t{0});
+      complain(i, error.what());
+    }
+  }
+  std::vector<std::string> take_complaints() const override {
+    const std::scoped_lock lock(mutex_);
+    return std::exchange(complaints_, {});
   }
 
  private:
+  /// One damaged image of many must not end a run, at the same step however often it is begun;
+  /// many are no accident.
+  void complain(std::uint64_t i, const std::string& what) const {
+    const std::scoped_lock lock(mutex_);
+    if (!damaged_.insert(i).second) return;
+    if (damaged_.size() > 1 + entries_.size() / kImagesADamagedOne) {
+      throw fail(ErrorCode::corrupt, kWhere,
+                 "expected at most one damaged image in {} but '{}' has more; the last: {}",
+                 kImagesADamagedOne, folder_, what);
+    }
+    complaints_.push_back(fmt::format("{}: it is taken for a black one", what));
+  }
+
   std::string folder_;
   std::vector<Entry> entries_;
+  mutable std::mutex mutex_;
+  mutable std::set<std::uint64_t> damaged_;
+  mutable std::vector<std::string> complaints_;
 };
 
 bool has_image_name(std::string name) {
@@ -154,4 +183,4 @@ ImageData open_image_folder(const std::string& root, int image_size) {
   return data;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -7,7 +7,7 @@
 #include "lab/data/images.hpp"
 
 /// The formats behind open_images().
-namespace bcos::lab {
+namespace bcos::lab::data {
 
 /// An IDX file of unsigned bytes.
 struct IdxArray {
@@ -28,4 +28,4 @@ ImageData open_cifar10(const std::string& folder);
 ImageData open_cifar100(const std::string& folder);
 ImageData open_image_folder(const std::string& root, int image_size);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -7,7 +7,7 @@
 #include "engine/error.hpp"
 #include "lab/data/image_formats.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 constexpr std::string_view kWhere = "images";
@@ -133,4 +133,4 @@ ImageData open_images(const ImageOptions& options) {
   return data;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

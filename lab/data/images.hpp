@@ -9,7 +9,7 @@
 
 #include "lab/data/data_file.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 
 /// What all images of a set have in common.
 struct ImageShape {
@@ -42,6 +42,9 @@ class Images {
   /// In [0, classes()).
   virtual int label(std::uint64_t i) const = 0;
 
+  /// Sentences about images that read() found damaged, each once.
+  virtual std::vector<std::string> take_complaints() const { return {}; }
+
  private:
   ImageShape shape_;
   std::vector<std::string> class_names_;
@@ -72,7 +75,8 @@ struct ImageData {
 };
 
 /// Opens and checks everything but the images of an image folder, which are decoded when they are
-/// read. Throws Error with the file's name.
+/// read: a damaged one is taken for a black one, more than one in a hundred are an error. Throws
+/// Error with the file's name.
 ImageData open_images(const ImageOptions& options);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -4,9 +4,9 @@
 #include <bit>
 
 #include "engine/error.hpp"
-#include "lab/random/philox.hpp"
+#include "lab/numbers/philox.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 constexpr int kStepBits = 44;
@@ -42,8 +42,8 @@ std::uint64_t Random::next() {
   const bool second = (counter_ & 1) != 0;
   if (!second || !block_is_current_) {
     const std::uint64_t index = counter_ / 2;
-    const auto words =
-        philox({low(index), high(index), low(stream_), high(stream_)}, {low(seed_), high(seed_)});
+    const auto words = numbers::philox({low(index), high(index), low(stream_), high(stream_)},
+                                       {low(seed_), high(seed_)});
     block_ = {words[0] | std::uint64_t{words[1]} << 32, words[2] | std::uint64_t{words[3]} << 32};
     block_is_current_ = true;
   }
@@ -85,4 +85,4 @@ std::uint64_t permuted(std::uint64_t i, std::uint64_t n, std::uint64_t key) {
   return i;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 
 /// What random numbers are drawn for; a part of the stream, so that uses never share numbers.
 enum class Draw : std::uint64_t { token_rows = 1, augmentation = 2, epoch_order = 3, mixing = 4 };
@@ -36,4 +36,4 @@ class Random {
 /// Throws Error unless i < n <= 2^62.
 std::uint64_t permuted(std::uint64_t i, std::uint64_t n, std::uint64_t key);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

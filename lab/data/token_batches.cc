@@ -4,7 +4,7 @@
 #include "lab/data/batches.hpp"
 #include "lab/data/random.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 constexpr std::string_view kWhere = "batches";
@@ -83,4 +83,4 @@ void EvalBatches::fill(std::uint64_t i, TokenBatch& batch) const {
   }
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -6,7 +6,7 @@
 
 #include "engine/error.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 constexpr std::string_view kWhere = "tokens";
@@ -126,4 +126,4 @@ OpenedTokens open_tokens(const std::vector<std::string>& paths, std::uint64_t vo
   return opened;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -8,7 +8,7 @@
 
 #include "lab/data/tokens.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 
 /// The header that llm.c's token files begin with: 256 little-endian int32 words.
 inline constexpr std::uint64_t kTokenHeaderBytes = 1024;
@@ -58,4 +58,4 @@ struct OpenedTokens {
 /// refused with their place (0: the usual vocabulary of the format).
 OpenedTokens open_tokens(const std::vector<std::string>& paths, std::uint64_t vocabulary);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -7,7 +7,7 @@
 #include "engine/error.hpp"
 #include "lab/data/token_files.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 constexpr std::string_view kWhere = "tokens";
@@ -97,4 +97,4 @@ std::vector<std::string> matching_files(const std::string& pattern) {
   return paths;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -10,7 +10,7 @@
 #include "lab/data/data_file.hpp"
 #include "lab/data/token_files.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 constexpr std::string_view kWhere = "write_tokens";
@@ -77,4 +77,4 @@ void TokenWriter::write_shard() {
   shard_.clear();
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 
 /// Writes ids as llm.c's token files (uint16). A shard is kept in memory until it is full, then it
 /// appears under its name whole.
@@ -35,4 +35,4 @@ class TokenWriter {
   std::uint64_t tokens_ = 0;
 };
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

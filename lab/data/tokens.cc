@@ -5,7 +5,7 @@
 
 #include "engine/error.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 void check_range(std::uint64_t begin, std::uint64_t count, std::uint64_t size) {
@@ -80,4 +80,4 @@ std::unique_ptr<Tokens> part_of(std::shared_ptr<const Tokens> all, std::uint64_t
   return std::make_unique<PartOfTokens>(std::move(all), begin, size);
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

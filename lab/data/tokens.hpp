@@ -8,7 +8,7 @@
 
 #include "lab/data/data_file.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 
 /// A long list of token ids. Reading is safe from several threads at a time.
 class Tokens {
@@ -34,4 +34,4 @@ std::unique_ptr<Tokens> tokens_in_memory(const std::vector<std::uint32_t>& ids);
 std::unique_ptr<Tokens> part_of(std::shared_ptr<const Tokens> all, std::uint64_t begin,
                                 std::uint64_t size);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -6,7 +6,7 @@
 
 #include "engine/error.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 struct CodeRange {
@@ -102,4 +102,4 @@ bool is_space(char32_t value) {
   return in(kSpaces, value);
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 
 /// One character of UTF-8 text.
 struct CodePoint {
@@ -28,4 +28,4 @@ bool is_letter(char32_t value);  ///< category L
 bool is_number(char32_t value);  ///< category N
 bool is_space(char32_t value);   ///< property White_Space
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -5,7 +5,7 @@
 #include "engine/error.hpp"
 #include "lab/data/unicode.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 constexpr std::string_view kWhere = "vocabulary";
@@ -117,4 +117,4 @@ std::string Vocabulary::decode(std::span<const std::int64_t> ids) const {
   return text;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

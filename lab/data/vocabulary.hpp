@@ -10,7 +10,7 @@
 
 #include "lab/data/bpe.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 
 /// What the ids of a language model stand for.
 class Vocabulary {
@@ -59,4 +59,4 @@ class Vocabulary {
 /// A byte as the ascii kind sees it.
 constexpr std::uint8_t as_ascii(std::uint8_t byte) { return byte < 128 ? byte : std::uint8_t{127}; }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

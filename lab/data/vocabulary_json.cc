@@ -5,7 +5,7 @@
 #include "lab/data/unicode.hpp"
 #include "lab/data/vocabulary.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 using Json = nlohmann::json;
@@ -92,4 +92,4 @@ Vocabulary Vocabulary::from_json(std::string_view text) {
   }
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

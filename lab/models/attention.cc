@@ -2,7 +2,7 @@
 
 #include <torch/types.h>
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 
 Rotary::Rotary(std::int64_t context, std::int64_t size) {
   const auto f64 = torch::dtype(torch::kDouble);
@@ -42,4 +42,4 @@ torch::Tensor attend(const torch::Tensor& qkv, const AttentionOptions& options) 
   return mixed.transpose(1, 2).reshape({batch, length, width});
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 
 /// Rotary positions: pair (i, i + size/2) of a head is turned by position * 10000^(-2i/size), so
 /// that products of queries and keys depend on distances alone.
@@ -37,4 +37,4 @@ struct AttentionOptions {
 /// [batch, length, width].
 torch::Tensor attend(const torch::Tensor& qkv, const AttentionOptions& options);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

@@ -6,7 +6,7 @@
 
 #include "engine/error.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 namespace {
 
 constexpr double kEps = 1e-5;
@@ -156,4 +156,4 @@ void Gpt::check(const torch::Tensor& tokens) const {
              fmt::join(tokens.sizes(), ", "));
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

@@ -9,7 +9,7 @@
 #include "lab/models/layers.hpp"
 #include "lab/models/model.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 
 /// GPT-2: LayerNorm before attention and MLP, weights drawn from normal(0, 0.02), those that write
 /// to the residual stream from normal(0, 0.02 / sqrt(2 layers)). Parameters are named as Hugging
@@ -38,4 +38,4 @@ class Gpt : public Model {
   std::shared_ptr<Linear> lm_head_;  ///< none if tied
 };
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

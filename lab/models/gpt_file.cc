@@ -12,7 +12,7 @@
 #include "lab/models/gpt.hpp"
 #include "lab/models/gpt_names.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 namespace {
 
 using safetensors::File;
@@ -33,17 +33,21 @@ constexpr std::array<std::pair<std::string_view, torch::ScalarType>, 4> kTypes =
      {"F16", torch::kHalf},
      {"BF16", torch::kBFloat16}}};
 
-const Gpt& gpt2_of(const Model& model, std::string_view function) {
+const Gpt& gpt2_of(const Model& model, std::string_view function, bool biases) {
   const ModelOptions& options = model.options();
   const auto* gpt = dynamic_cast<const Gpt*>(&model);
   if (gpt == nullptr) {
     throw fail(function, "expected a model of kind gpt but received one of kind {}", options.kind);
   }
-  if (!options.bias || options.positions != "learned") {
+  if (options.positions != "learned") {
     throw fail(function,
-               "expected a GPT with biases and learned positions, as GPT-2 has them, but received "
-               "bias = {} and positions = {}",
-               options.bias, options.positions);
+               "expected a GPT with learned positions, as GPT-2 has them, but received positions = "
+               "{}",
+               options.positions);
+  }
+  if (biases && !options.bias) {
+    throw fail(function,
+               "expected a GPT with biases, as GPT-2 has them, but received bias = false");
   }
   return *gpt;
 }
@@ -125,7 +129,7 @@ void check_tied_head(const File& file, const Found& found, const Tensor& token) 
 }  // namespace
 
 void load_gpt2(Model& model, const std::string& path) {
-  const Gpt& gpt = gpt2_of(model, "load_gpt2");
+  const Gpt& gpt = gpt2_of(model, "load_gpt2", true);
   const File file = File::open(path);
   const Found found = tensors_of(file);
   const auto parameters = gpt.named_parameters();
@@ -145,23 +149,54 @@ void load_gpt2(Model& model, const std::string& path) {
   for (const auto& [place, value] : staged) place.copy_(value);
 }
 
-void save_gpt2(const Model& model, const std::string& path) {
-  const Gpt& gpt = gpt2_of(model, "save_gpt2");
-  std::vector<Tensor> kept;
-  std::vector<safetensors::TensorData> tensors;
+namespace {
+
+/// The biases of a model that has none: GPT-2 adds them, so they are 0.
+std::vector<std::pair<std::string, Tensor>> zero_biases(const Gpt& gpt) {
+  std::vector<std::pair<std::string, Tensor>> biases;
+  if (gpt.options().bias) return biases;
+  constexpr std::string_view kWeight = "weight";
   for (const auto& item : gpt.named_parameters()) {
-    kept.push_back(as_in_files(item.key(), item.value(), gpt.options()).cpu().contiguous());
-    const Tensor& value = kept.back();
+    const std::string& name = item.key();
+    if (name == kToken || name == kHead || name == "wpe.weight") continue;
+    const std::string stem = name.substr(0, name.size() - kWeight.size());
+    biases.emplace_back(stem + "bias", torch::zeros({item.value().size(0)}));
+  }
+  return biases;
+}
+
+}  // namespace
+
+void save_gpt2(const Model& model, const std::string& path) {
+  const Gpt& gpt = gpt2_of(model, "save_gpt2", false);
+  std::vector<std::pair<std::string, Tensor>> kept;
+  for (const auto& item : gpt.named_parameters()) {
+    kept.emplace_back(item.key(), as_in_files(item.key(), item.value(), gpt.options()));
+  }
+  for (auto& bias : zero_biases(gpt)) kept.push_back(std::move(bias));
+  std::vector<safetensors::TensorData> tensors;
+  for (auto& [name, value] : kept) {
+    value = value.cpu().contiguous();
     const auto* type =
         std::ranges::find(kTypes, value.scalar_type(), [](auto t) { return t.second; });
     if (type == kTypes.end()) {
       throw fail("save_gpt2", "expected float parameters but received {} in {}",
-                 c10::toString(value.scalar_type()), item.key());
+                 c10::toString(value.scalar_type()), name);
     }
     tensors.push_back(
-        {to_hugging_face(item.key()), std::string(type->first), shape_of(value), bytes_of(value)});
+        {to_hugging_face(name), std::string(type->first), shape_of(value), bytes_of(value)});
   }
   safetensors::write(path, tensors, {{"format", "pt"}});
 }
 
-}  // namespace bcos::lab
+std::string gpt2_config(const Model& model) {
+  const ModelOptions& o = model.options();
+  return fmt::format(
+      "{{\"architectures\": [\"GPT2LMHeadModel\"], \"model_type\": \"gpt2\", \"n_layer\": {}, "
+      "\"n_embd\": {}, \"n_head\": {}, \"n_positions\": {}, \"vocab_size\": {}, "
+      "\"activation_function\": \"{}\", \"tie_word_embeddings\": {}}}",
+      o.layers, o.width, o.heads, o.context, o.vocab_size,
+      o.activation == "relu" ? "relu" : "gelu_new", o.tied);
+}
+
+}  // namespace bcos::lab::models

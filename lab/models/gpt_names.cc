@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 namespace {
 
 constexpr std::string_view kPrefix = "transformer.";
@@ -39,4 +39,4 @@ bool is_transposed(std::string_view name) {
   return std::ranges::find(linear, inside_block(name)) != linear.end();
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

@@ -4,7 +4,7 @@
 
 #include "engine/error.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 
 Linear::Linear(std::int64_t in, std::int64_t out, bool has_bias)
     : weight(register_parameter("weight", torch::zeros({out, in}))) {
@@ -43,4 +43,4 @@ void check_images(const torch::Tensor& input, const ModelOptions& options, bool 
              fmt::join(input.sizes(), ", "));
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

@@ -8,7 +8,7 @@
 
 /// Layers that several models share. Unlike torch's they draw no random numbers when they are made:
 /// a model initialises its weights itself, in the order of their names.
-namespace bcos::lab {
+namespace bcos::lab::models {
 
 /// y = x W^T + b with weight [out, in].
 class Linear : public torch::nn::Module {
@@ -48,4 +48,4 @@ torch::Tensor drop_path(const torch::Tensor& branch, double rate, bool training)
 /// options and, if `exact_size`, their image_size.
 void check_images(const torch::Tensor& input, const ModelOptions& options, bool exact_size);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

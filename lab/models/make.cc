@@ -5,7 +5,7 @@
 #include "lab/models/resnet.hpp"
 #include "lab/models/vit.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 
 std::shared_ptr<Model> make_model(const ModelOptions& options) {
   validate(options);
@@ -15,4 +15,4 @@ std::shared_ptr<Model> make_model(const ModelOptions& options) {
   return std::make_shared<Gpt>(options);
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

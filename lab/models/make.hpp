@@ -4,7 +4,7 @@
 
 #include "lab/models/options.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 
 class Model;
 
@@ -12,4 +12,4 @@ class Model;
 /// torch::manual_seed before. Throws Error as validate() does.
 std::shared_ptr<Model> make_model(const ModelOptions& options);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

@@ -4,7 +4,7 @@
 
 #include "lab/models/layers.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 
 Mlp::Mlp(const ModelOptions& options) : Model(options) {
   validate(options);
@@ -32,4 +32,4 @@ torch::Tensor Mlp::forward(const torch::Tensor& images) {
   return x;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

@@ -4,7 +4,7 @@
 
 #include "lab/models/model.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 
 /// Images, flattened, through hidden layers with ReLU. Weights are drawn as He et al. do; no hidden
 /// layers make it logistic regression.
@@ -18,4 +18,4 @@ class Mlp : public Model {
   torch::nn::ModuleList layers_;
 };
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

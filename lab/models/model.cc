@@ -2,7 +2,7 @@
 
 #include <torch/nn/functional/loss.h>
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 
 torch::Tensor Model::loss(const torch::Tensor& input, const torch::Tensor& target) {
   return loss_of(forward(input), target);
@@ -21,4 +21,4 @@ std::int64_t count_parameters(const Model& model) {
   return count;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

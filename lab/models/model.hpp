@@ -6,7 +6,7 @@
 
 #include "lab/models/options.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 
 /// A network that the trainer can train.
 class Model : public torch::nn::Module {
@@ -47,4 +47,4 @@ class EvalMode {
   bool was_training_;
 };
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

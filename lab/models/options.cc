@@ -9,7 +9,7 @@
 
 #include "engine/error.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 namespace {
 
 constexpr std::string_view kFunction = "model";
@@ -111,4 +111,4 @@ std::int64_t padded_vocab(const ModelOptions& options) {
   return (options.vocab_size + step - 1) / step * step;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 
 /// A model in words and numbers. The defaults are GPT-2's smallest; a kind reads the fields that
 /// are listed for it and no others.
@@ -51,4 +51,4 @@ void validate(const ModelOptions& options);
 /// vocab_size rounded up to a multiple of pad_vocab_to.
 std::int64_t padded_vocab(const ModelOptions& options);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 namespace {
 
 torch::nn::Conv2d conv3x3(std::int64_t in, std::int64_t out, std::int64_t stride) {
@@ -74,4 +74,4 @@ torch::Tensor ResNet::forward(const torch::Tensor& images) {
   return linear_->forward(x.mean({2, 3}));
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

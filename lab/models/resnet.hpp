@@ -9,7 +9,7 @@
 #include "lab/models/layers.hpp"
 #include "lab/models/model.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 
 /// The ResNets of He et al. (2016) for CIFAR: a 3x3 stem, three stages of 16, 32 and 64 channels
 /// with (depth - 2) / 6 blocks each, shortcuts without parameters (every second pixel, channels
@@ -30,4 +30,4 @@ class ResNet : public Model {
   std::shared_ptr<Linear> linear_;
 };
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

@@ -8,7 +8,7 @@
 #include "engine/error.hpp"
 #include "lab/models/gpt.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 namespace {
 
 void check(const std::vector<std::int64_t>& prompt, std::int64_t count, double temperature,
@@ -66,4 +66,4 @@ std::vector<std::int64_t> sample(Gpt& model, const std::vector<std::int64_t>& pr
   return {tokens.begin() + std::ssize(prompt), tokens.end()};
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 
 class Gpt;
 
@@ -15,4 +15,4 @@ std::vector<std::int64_t> sample(Gpt& model, const std::vector<std::int64_t>& pr
                                  std::int64_t count, double temperature, int top_k,
                                  std::uint64_t seed);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

@@ -5,7 +5,7 @@
 
 #include "lab/models/attention.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 namespace {
 
 constexpr double kEps = 1e-6;
@@ -98,4 +98,4 @@ torch::Tensor Vit::forward(const torch::Tensor& images) {
   return head_->forward(norm_->forward(x.select(1, 0)));
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

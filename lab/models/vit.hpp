@@ -8,7 +8,7 @@
 #include "lab/models/layers.hpp"
 #include "lab/models/model.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 
 /// A vision transformer: patches, a class token, learned positions, LayerNorm first, exact GELU,
 /// stochastic depth. Weights are drawn from normal(0, 0.02) cut at two deviations. layers 12, width
@@ -30,4 +30,4 @@ class Vit : public Model {
   std::shared_ptr<Linear> head_;
 };
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

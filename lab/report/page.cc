@@ -3,15 +3,14 @@
 #include <algorithm>
 
 #include "engine/error.hpp"
-#include "engine/safetensors/atomic_file.hpp"
+#include "lab/cli/html.hpp"
 #include "lab/report/assets.hpp"
-#include "lab/report/html.hpp"
 #include "lab/report/page_data.hpp"
 #include "lab/report/page_tables.hpp"
 #include "lab/report/summary.hpp"
 #include "lab/report/words.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::report {
 namespace {
 
 constexpr std::size_t kMostPointsOfAll = 64000;  // of one kind of curve, all runs together
@@ -39,23 +38,23 @@ struct Parts {
 };
 
 std::string assemble(const Parts& parts, const PageData& data, std::size_t points) {
-  return fill_template(page_html(), {{"title", html_text(parts.title)},
-                                     {"subtitle", html_text(parts.subtitle)},
-                                     {"verdict", html_text(parts.verdict)},
-                                     {"style", std::string(page_css())},
-                                     {"numbers", parts.numbers},
-                                     {"note", thinning_note(data.thinned, points)},
-                                     {"tables", parts.tables},
-                                     {"data", script_json(data.json)},
-                                     {"chart", std::string(chart_js())},
-                                     {"diagnosis", std::string(diagnosis_js())},
-                                     {"page", std::string(page_js())}});
+  return cli::fill_template(page_html(), {{"title", cli::html_text(parts.title)},
+                                          {"subtitle", cli::html_text(parts.subtitle)},
+                                          {"verdict", cli::html_text(parts.verdict)},
+                                          {"style", std::string(page_css())},
+                                          {"numbers", parts.numbers},
+                                          {"note", thinning_note(data.thinned, points)},
+                                          {"tables", parts.tables},
+                                          {"data", cli::script_json(data.json)},
+                                          {"chart", std::string(chart_js())},
+                                          {"diagnosis", std::string(diagnosis_js())},
+                                          {"page", std::string(page_js())}});
 }
 
 }  // namespace
 
-std::string run_page(const RunRecord& run) {
-  const std::span<const RunRecord> runs(&run, 1);
+std::string run_page(const run::RunRecord& run) {
+  const std::span<const run::RunRecord> runs(&run, 1);
   const Comparison summary = compare_runs(runs);
   const std::size_t points = points_for(1);
   const PageData data = page_data(false, runs, summary, points);
@@ -67,9 +66,10 @@ std::string run_page(const RunRecord& run) {
                   data, points);
 }
 
-std::string compare_page(const std::string& title, std::span<const RunRecord> runs) {
+std::string compare_page(const std::string& title, std::span<const run::RunRecord> runs,
+                         const ComparisonOptions& options) {
   if (runs.empty()) throw fail("compare_page", "expected at least one run but received none");
-  const Comparison summary = compare_runs(runs);
+  const Comparison summary = compare_runs(runs, options);
   const std::size_t points = points_for(runs.size());
   const PageData data = page_data(true, runs, summary, points);
   return assemble(
@@ -82,10 +82,4 @@ std::string compare_page(const std::string& title, std::span<const RunRecord> ru
       data, points);
 }
 
-void write_page(const std::string& path, const std::string& text) {
-  safetensors::AtomicFile file("write_page", path, text.size());
-  file.append(std::as_bytes(std::span(text)));
-  file.commit();
-}
-
-}  // namespace bcos::lab
+}  // namespace bcos::lab::report

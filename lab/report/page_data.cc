@@ -5,16 +5,16 @@
 #include <map>
 #include <tuple>
 
-#include "lab/report/thin.hpp"
+#include "lab/plot/thin.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 template <class Point, class Value>
-Curve curve_of(const std::vector<Point>& points, Value value) {
-  Curve curve;
+plot::Curve curve_of(const std::vector<Point>& points, Value value) {
+  plot::Curve curve;
   curve.steps.reserve(points.size());
   curve.values.reserve(points.size());
   for (const Point& point : points) {
@@ -24,7 +24,7 @@ Curve curve_of(const std::vector<Point>& points, Value value) {
   return curve;
 }
 
-bool has_values(const Curve& curve) {
+bool has_values(const plot::Curve& curve) {
   return std::ranges::any_of(curve.values, [](double value) { return std::isfinite(value); });
 }
 
@@ -33,21 +33,21 @@ class Curves {
   explicit Curves(std::size_t most_points) : most_(most_points) {}
 
   /// A curve without a single value is left out.
-  void add(const char* name, const Curve& curve) {
+  void add(const char* name, const plot::Curve& curve) {
     if (!has_values(curve)) return;
     thinned_ = thinned_ || curve.steps.size() > most_;
-    put(name, thin(curve, most_));
+    put(name, plot::thin(curve, most_));
   }
   /// What the page smooths; left out where it would be the curve itself.
-  void add_means(const char* name, const Curve& curve) {
-    if (has_values(curve) && curve.steps.size() > most_) put(name, piece_means(curve, most_));
+  void add_means(const char* name, const plot::Curve& curve) {
+    if (has_values(curve) && curve.steps.size() > most_) put(name, plot::piece_means(curve, most_));
   }
 
   const Json& json() const { return json_; }
   bool thinned() const { return thinned_; }
 
  private:
-  void put(const char* name, const Curve& curve) {
+  void put(const char* name, const plot::Curve& curve) {
     json_[name] = {{"x", curve.steps}, {"y", curve.values}};
   }
 
@@ -56,17 +56,19 @@ class Curves {
   bool thinned_ = false;
 };
 
-Curves curves_of(const Metrics& metrics, std::size_t most_points) {
+Curves curves_of(const run::Metrics& metrics, std::size_t most_points) {
   Curves curves(most_points);
-  const Curve loss = curve_of(metrics.train, [](const TrainPoint& p) { return p.loss; });
-  const Curve norm = curve_of(metrics.train, [](const TrainPoint& p) { return p.norm; });
-  const Curve share = curve_of(
-      metrics.train, [](const TrainPoint& p) { return p.ms > 0 ? p.opt_ms / p.ms : kNoNumber; });
+  const plot::Curve loss = curve_of(metrics.train, [](const run::TrainPoint& p) { return p.loss; });
+  const plot::Curve norm = curve_of(metrics.train, [](const run::TrainPoint& p) { return p.norm; });
+  const plot::Curve share = curve_of(metrics.train, [](const run::TrainPoint& p) {
+    return p.ms > 0 ? p.opt_ms / p.ms : run::kNoNumber;
+  });
   curves.add("train", loss);
   curves.add_means("train_means", loss);
-  curves.add("validation", curve_of(metrics.eval, [](const EvalPoint& p) { return p.loss; }));
-  curves.add("accuracy", curve_of(metrics.eval, [](const EvalPoint& p) { return p.accuracy; }));
-  curves.add("lr", curve_of(metrics.train, [](const TrainPoint& p) { return p.lr; }));
+  curves.add("validation", curve_of(metrics.eval, [](const run::EvalPoint& p) { return p.loss; }));
+  curves.add("accuracy",
+             curve_of(metrics.eval, [](const run::EvalPoint& p) { return p.accuracy; }));
+  curves.add("lr", curve_of(metrics.train, [](const run::TrainPoint& p) { return p.lr; }));
   curves.add("norm", norm);
   curves.add_means("norm_means", norm);
   curves.add("share", share);
@@ -75,19 +77,19 @@ Curves curves_of(const Metrics& metrics, std::size_t most_points) {
 }
 
 /// {kind: {group: {key: curve}}}.
-Json diagnosis_of(const Metrics& metrics, std::size_t most_points) {
+Json diagnosis_of(const run::Metrics& metrics, std::size_t most_points) {
   Json kinds = Json::object();
-  std::map<std::tuple<std::string, std::string, std::string>, Curve> curves;
-  for (const DiagnosisPoint& point : metrics.diagnosis) {
+  std::map<std::tuple<std::string, std::string, std::string>, plot::Curve> curves;
+  for (const run::DiagnosisPoint& point : metrics.diagnosis) {
     for (const auto& [key, value] : point.values) {
-      Curve& curve = curves[{point.kind, point.group, key}];
+      plot::Curve& curve = curves[{point.kind, point.group, key}];
       curve.steps.push_back(point.step);
       curve.values.push_back(value);
     }
   }
   for (const auto& [place, curve] : curves) {
     const auto& [kind, group, key] = place;
-    const Curve thinned = thin(curve, most_points);
+    const plot::Curve thinned = plot::thin(curve, most_points);
     kinds[kind][group][key] = {{"x", thinned.steps}, {"y", thinned.values}};
   }
   return kinds;
@@ -97,7 +99,7 @@ Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); 
 
 }  // namespace
 
-PageData page_data(bool comparison, std::span<const RunRecord> runs, const Comparison& summary,
+PageData page_data(bool comparison, std::span<const run::RunRecord> runs, const Comparison& summary,
                    std::size_t most_points) {
   PageData data;
   const std::vector<std::string> methods = summary.methods();
@@ -133,4 +135,4 @@ PageData page_data(bool comparison, std::span<const RunRecord> runs, const Compa
   return data;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::report

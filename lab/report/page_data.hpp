@@ -3,10 +3,10 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "lab/report/run_record.hpp"
 #include "lab/report/summary.hpp"
+#include "lab/run/run_record.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::report {
 
 struct PageData {
   nlohmann::ordered_json json;  ///< what page.js draws
@@ -14,7 +14,7 @@ struct PageData {
 };
 
 /// The curves of runs and their summaries, with at most `most_points` points a curve.
-PageData page_data(bool comparison, std::span<const RunRecord> runs, const Comparison& summary,
+PageData page_data(bool comparison, std::span<const run::RunRecord> runs, const Comparison& summary,
                    std::size_t most_points);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::report

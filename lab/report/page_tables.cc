@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lab/report/html.hpp"
+#include "lab/cli/html.hpp"
 #include "lab/report/words.hpp"
+#include "lab/run/status.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::report {
 namespace {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
@@ -22,7 +23,7 @@ std::string row(const char* tag, const std::vector<Cell>& cells, const char* kin
   std::string out = fmt::format("<tr{}>", kind);
   for (const Cell& cell : cells) {
     out += fmt::format("<{}{}>{}</{}>", tag, cell.number ? " class=\"number\"" : "",
-                       html_text(cell.text), tag);
+                       cli::html_text(cell.text), tag);
   }
   return out + "</tr>\n";
 }
@@ -32,14 +33,14 @@ std::string table(const std::string& title, const std::string& head, const std::
   return fmt::format(
       "<section class=\"card\"><h2>{}</h2><div class=\"scroll\"><table{}>\n<thead>{}</thead>\n"
       "<tbody>\n{}</tbody></table></div></section>\n",
-      html_text(title), kind, head, body);
+      cli::html_text(title), kind, head, body);
 }
 
 std::string tile(const char* label, const std::string& value, const std::string& more = "") {
   return fmt::format(
       "<div class=\"tile\"><div class=\"label\">{}</div><div class=\"value\">{}</div>"
       "<div class=\"more\">{}</div></div>\n",
-      html_text(label), html_text(value), html_text(more));
+      cli::html_text(label), cli::html_text(value), cli::html_text(more));
 }
 
 bool any_accuracy(const std::vector<RunSummary>& runs) {
@@ -60,10 +61,10 @@ std::string fact_text(const std::string& key, const nlohmann::ordered_json& valu
   return value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-Pairs facts_of(const RunRecord& run) {
+Pairs facts_of(const run::RunRecord& run) {
   Pairs facts;
   for (const auto& [key, value] : run.facts.items()) {
-    if (!value.is_null()) facts.emplace_back(key, fact_text(key, value));
+    if (!value.is_null() && !value.is_structured()) facts.emplace_back(key, fact_text(key, value));
   }
   return facts;
 }
@@ -83,13 +84,14 @@ std::string two_columns(const std::string& title, const Pairs& pairs, bool plain
   if (pairs.empty()) return {};
   std::string body;
   for (const auto& [key, value] : pairs) {
-    body += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n",
-                        html_text(plain_keys ? key : words_of_key(key)), html_text(value));
+    body +=
+        fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n",
+                    cli::html_text(plain_keys ? key : words_of_key(key)), cli::html_text(value));
   }
   return table(title, "", body, " class=\"pairs\"");
 }
 
-std::string tables_of(const std::string& title, std::span<const RunRecord> runs,
+std::string tables_of(const std::string& title, std::span<const run::RunRecord> runs,
                       const std::vector<Pairs>& all, bool plain_keys) {
   if (all.size() == 1) return two_columns(title, all.front(), plain_keys);
   std::vector<std::string> keys;
@@ -160,38 +162,45 @@ std::string run_tiles(const RunSummary& run) {
 
 std::string group_table(const Comparison& comparison) {
   const bool accuracy = any_accuracy(comparison.runs);
-  std::vector<Cell> head = {{"method", false},
-                            {"learning rate"},
-                            {"runs"},
-                            {"final validation loss"},
-                            {"best validation loss"}};
+  const bool decay = comparison.decays_differ();
+  const bool trouble = std::ranges::any_of(
+      comparison.groups, [](const Group& group) { return !group.trouble.empty(); });
+  std::vector<Cell> head = {{"method", false}, {"learning rate"}};
+  if (decay) head.push_back({"alpha x lambda"});
+  for (const char* title : {"runs", "final validation loss", "best validation loss"}) {
+    head.push_back({title});
+  }
   if (accuracy) head.push_back({"final accuracy"});
   for (const char* title : {"spikes", "ms a step", "optimizer", "state"}) head.push_back({title});
+  if (trouble) head.push_back({"not counted", false});
 
   std::string body;
   for (const Group& group : comparison.groups) {
-    std::vector<Cell> cells = {{group.method, false},
-                               {number_text(group.lr)},
-                               {fmt::format("{}", group.runs.size())},
-                               {loss_text(group.final_loss)},
-                               {loss_text(group.best_loss)}};
+    std::vector<Cell> cells = {{group.method, false}, {number_text(group.lr)}};
+    if (decay) cells.push_back({number_text(group.decay_rate)});
+    cells.push_back({fmt::format("{}", group.counted)});
+    cells.push_back({loss_text(group.final_loss)});
+    cells.push_back({loss_text(group.best_loss)});
     if (accuracy) cells.push_back({percent_text(group.final_accuracy)});
     cells.push_back({count_text(group.spikes)});
     cells.push_back({ms_text(group.ms)});
     cells.push_back({percent_text(group.optimizer_share)});
     cells.push_back({bytes_text(group.state_bytes)});
-    body += row("td", cells, group.best_lr ? " class=\"best\"" : "");
+    if (trouble) cells.push_back({group.trouble, false});
+    const char* kind = group.edge ? " class=\"best edge\"" : group.best_lr ? " class=\"best\"" : "";
+    body += row("td", cells, kind);
   }
   return table("Methods and learning rates", row("th", head), body);
 }
 
-std::string runs_table(std::span<const RunRecord> runs, const Comparison& comparison) {
+std::string runs_table(std::span<const run::RunRecord> runs, const Comparison& comparison) {
   const bool accuracy = any_accuracy(comparison.runs);
   std::vector<Cell> head = {{"run", false}, {"method", false}, {"learning rate"},
                             {"seed"},       {"steps"},         {"final validation loss"},
                             {"best"},       {"at step"}};
   if (accuracy) head.push_back({"accuracy"});
   for (const char* title : {"spikes", "skipped", "ms a step"}) head.push_back({title});
+  head.push_back({"state", false});
 
   std::string body;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -211,23 +220,26 @@ std::string runs_table(std::span<const RunRecord> runs, const Comparison& compar
     cells.push_back(count(run.spikes));
     cells.push_back(count(run.skipped));
     cells.push_back({ms_text(run.ms)});
+    const bool finished = run.state.status == run::Status::finished;
+    cells.push_back(
+        {run::state_text(run.state) + (finished && !run.counts ? ", not counted" : ""), false});
     body += row("td", cells);
   }
   return table("Runs", row("th", head), body);
 }
 
-std::string settings_tables(std::span<const RunRecord> runs) {
+std::string settings_tables(std::span<const run::RunRecord> runs) {
   std::vector<Pairs> all;
   all.reserve(runs.size());
-  for (const RunRecord& run : runs) all.push_back(run.settings);
+  for (const run::RunRecord& run : runs) all.push_back(run.settings);
   return tables_of("Settings", runs, all, true);
 }
 
-std::string facts_tables(std::span<const RunRecord> runs) {
+std::string facts_tables(std::span<const run::RunRecord> runs) {
   std::vector<Pairs> all;
   all.reserve(runs.size());
-  for (const RunRecord& run : runs) all.push_back(facts_of(run));
+  for (const run::RunRecord& run : runs) all.push_back(facts_of(run));
   return tables_of("Facts", runs, all, false);
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::report

@@ -3,11 +3,11 @@
 #include <span>
 #include <string>
 
-#include "lab/report/run_record.hpp"
 #include "lab/report/summary.hpp"
+#include "lab/run/run_record.hpp"
 
 /// The parts of a page that need no script, as HTML.
-namespace bcos::lab {
+namespace bcos::lab::report {
 
 /// The numbers of one run, as tiles.
 std::string run_tiles(const RunSummary& run);
@@ -16,11 +16,11 @@ std::string run_tiles(const RunSummary& run);
 std::string group_table(const Comparison& comparison);
 
 /// A row a run.
-std::string runs_table(std::span<const RunRecord> runs, const Comparison& comparison);
+std::string runs_table(std::span<const run::RunRecord> runs, const Comparison& comparison);
 
 /// Settings and facts: of one run as they are; of several, once what all have in common, then a
 /// column a run of what differs.
-std::string settings_tables(std::span<const RunRecord> runs);
-std::string facts_tables(std::span<const RunRecord> runs);
+std::string settings_tables(std::span<const run::RunRecord> runs);
+std::string facts_tables(std::span<const run::RunRecord> runs);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::report

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace bcos::lab {
+namespace bcos::lab::report {
 namespace {
 
 constexpr std::size_t kWindow = 50;
@@ -28,15 +28,15 @@ double spike_limit(std::span<const double> window) {
   return centre + kDeviations * kMadToDeviation * median(values);
 }
 
-std::string text_fact(const RunRecord& run, const char* key) {
+std::string text_fact(const run::RunRecord& run, const char* key) {
   const auto found = run.facts.find(key);
   if (found == run.facts.end() || found->is_null()) return {};
   return found->is_string() ? found->get<std::string>() : found->dump();
 }
 
-double number_fact(const RunRecord& run, const char* key) {
+double number_fact(const run::RunRecord& run, const char* key) {
   const auto found = run.facts.find(key);
-  return found != run.facts.end() && found->is_number() ? found->get<double>() : kNoNumber;
+  return found != run.facts.end() && found->is_number() ? found->get<double>() : run::kNoNumber;
 }
 
 std::string first_of(std::initializer_list<std::string> candidates) {
@@ -46,20 +46,20 @@ std::string first_of(std::initializer_list<std::string> candidates) {
   return {};
 }
 
-double lr_of(const RunRecord& run) {
+double lr_of(const run::RunRecord& run) {
   const double fact = number_fact(run, "lr");
   if (std::isfinite(fact)) return fact;
   const std::string text = first_of({run.setting("lr"), run.setting("learning_rate")});
-  double value = kNoNumber;
+  double value = run::kNoNumber;
   const char* end = text.data() + text.size();
   const auto [stop, failed] = std::from_chars(text.data(), end, value);
   if (failed == std::errc() && stop == end) return value;
-  double largest = kNoNumber;
-  for (const TrainPoint& point : run.metrics.train) largest = std::fmax(largest, point.lr);
+  double largest = run::kNoNumber;
+  for (const run::TrainPoint& point : run.metrics.train) largest = std::fmax(largest, point.lr);
   return largest;
 }
 
-void add_times(const std::vector<TrainPoint>& train, RunSummary& summary) {
+void add_times(const std::vector<run::TrainPoint>& train, RunSummary& summary) {
   double total = 0;
   double timed_total = 0;
   double optimizer = 0;
@@ -76,12 +76,12 @@ void add_times(const std::vector<TrainPoint>& train, RunSummary& summary) {
   if (timed_total > 0) summary.optimizer_share = optimizer / timed_total;
 }
 
-void add_evaluations(const std::vector<EvalPoint>& eval, RunSummary& summary) {
+void add_evaluations(const std::vector<run::EvalPoint>& eval, RunSummary& summary) {
   if (eval.empty()) return;
   summary.final_loss = eval.back().loss;
   summary.final_step = eval.back().step;
   summary.final_accuracy = eval.back().accuracy;
-  for (const EvalPoint& point : eval) {
+  for (const run::EvalPoint& point : eval) {
     if (!std::isfinite(point.loss) || point.loss >= summary.best_loss) continue;
     summary.best_loss = point.loss;
     summary.best_step = point.step;
@@ -111,12 +111,12 @@ std::vector<double> smoothed(std::span<const double> values, double weight) {
       sum = weight * sum + (1 - weight) * value;
       weights = weight * weights + (1 - weight);
     }
-    result.push_back(weights > 0 ? sum / weights : kNoNumber);
+    result.push_back(weights > 0 ? sum / weights : run::kNoNumber);
   }
   return result;
 }
 
-RunSummary summarize(const RunRecord& run) {
+RunSummary summarize(const run::RunRecord& run) {
   RunSummary summary;
   summary.method = first_of({text_fact(run, "method"), run.setting("method"),
                              run.setting("optimizer"), "unknown method"});
@@ -127,7 +127,7 @@ RunSummary summarize(const RunRecord& run) {
 
   std::vector<double> losses;
   losses.reserve(run.metrics.train.size());
-  for (const TrainPoint& point : run.metrics.train) losses.push_back(point.loss);
+  for (const run::TrainPoint& point : run.metrics.train) losses.push_back(point.loss);
   summary.steps = static_cast<std::int64_t>(losses.size());
   summary.spikes = count_spikes(losses);
   summary.not_finite =
@@ -136,9 +136,11 @@ RunSummary summarize(const RunRecord& run) {
     summary.final_train_loss = smoothed(losses, kTrainLossWeight).back();
     summary.skipped = run.metrics.train.back().skipped;
   }
+  summary.cut_lines = run.metrics.cut_lines;
+  summary.state = run.state;
   add_times(run.metrics.train, summary);
   add_evaluations(run.metrics.eval, summary);
   return summary;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::report

@@ -7,8 +7,9 @@
 #include <ctime>
 
 #include "lab/cli/human.hpp"
+#include "lab/run/status.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::report {
 namespace {
 
 constexpr const char* kNothing = "–";
@@ -33,12 +34,12 @@ std::string state_clause(const Group& group) {
 /// "mean of 2 seeds", "1 run each", "means of 1 to 3 runs".
 std::string basis(const std::vector<const Group*>& groups) {
   const auto [least, most] =
-      std::ranges::minmax(groups, {}, [](const Group* group) { return group->runs.size(); });
-  if (most->runs.size() == 1) return "one run each";
-  if (least->runs.size() == most->runs.size()) {
-    return fmt::format("mean of {} runs each", most->runs.size());
+      std::ranges::minmax(groups, {}, [](const Group* group) { return group->counted; });
+  if (most->counted == 1) return "one run each";
+  if (least->counted == most->counted) {
+    return fmt::format("mean of {} runs each", most->counted);
   }
-  return fmt::format("means of {} to {} runs", least->runs.size(), most->runs.size());
+  return fmt::format("means of {} to {} runs", least->counted, most->counted);
 }
 
 }  // namespace
@@ -72,7 +73,7 @@ std::string ms_text(double ms) {
 }
 
 std::string bytes_text(double bytes) {
-  return std::isfinite(bytes) ? human_bytes(bytes) : kNothing;
+  return std::isfinite(bytes) ? cli::human_bytes(bytes) : kNothing;
 }
 
 std::string number_text(double number) {
@@ -99,6 +100,14 @@ std::string count_text(double count) {
 }
 
 std::string run_verdict(const RunSummary& run) {
+  if (run.state.status != run::Status::finished) {
+    return fmt::format(
+        "{}: {}.{}", run.method, run::state_text(run.state),
+        std::isfinite(run.final_loss)
+            ? fmt::format(" The last validation loss was {} at step {}.", loss_text(run.final_loss),
+                          count_text(static_cast<double>(run.final_step)))
+            : "");
+  }
   if (run.steps == 0 && !std::isfinite(run.final_loss)) {
     return fmt::format("{} has not recorded a step yet.", run.method);
   }
@@ -127,21 +136,47 @@ std::string run_verdict(const RunSummary& run) {
   if (run.skipped > 0) {
     text += fmt::format(" The guard skipped {}.", steps_text(run.skipped));
   }
+  if (run.cut_lines > 0) {
+    text += fmt::format(" {} of its metrics could not be read and {} left out.",
+                        run.cut_lines == 1 ? "One line" : fmt::format("{} lines", run.cut_lines),
+                        run.cut_lines == 1 ? "is" : "are");
+  }
   return text;
 }
+
+namespace {
+
+/// One honest sentence about two groups: their difference, and how sure it is.
+std::string difference_clause(const Comparison& comparison, const Group& one, const Group& other) {
+  const Difference difference = difference_of(comparison, one, other);
+  if (!std::isfinite(difference.mean)) return {};
+  const std::string what =
+      fmt::format(" {} less {}: {:+.4f}", one.method, other.method, difference.mean);
+  if (!std::isfinite(difference.error)) {
+    return what + " on one seed, which says nothing about others.";
+  }
+  return fmt::format("{} ± {:.4f} (standard error over {} seeds, compared seed by seed).", what,
+                     difference.error, difference.seeds);
+}
+
+}  // namespace
 
 std::string comparison_verdict(const Comparison& comparison) {
   const std::vector<const Group*> best = comparison.best();
   std::string text;
+  bool edge = false;
   for (const Group* group : best) {
     text += text.empty() ? fmt::format("{} ended at ", group->method)
                          : fmt::format(", {} at ", group->method);
     text += loss_text(group->final_loss.mean) + state_clause(*group);
+    edge = edge || group->edge;
   }
   if (!text.empty()) {
     text += fmt::format(" (final validation loss at each method's best learning rate, {}).",
                         basis(best));
   }
+  if (best.size() == 2) text += difference_clause(comparison, *best[1], *best[0]);
+  if (edge) text += " A best rate at the edge of its grid may not be the best there is.";
   std::string without;
   for (const std::string& method : comparison.methods()) {
     const bool found =
@@ -156,4 +191,4 @@ std::string comparison_verdict(const Comparison& comparison) {
   return text;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::report

@@ -5,7 +5,7 @@
 #include "lab/report/summary.hpp"
 
 /// Numbers and sentences as people read them. A number that is not there is "–".
-namespace bcos::lab {
+namespace bcos::lab::report {
 
 std::string loss_text(double loss);             ///< 1.526
 std::string loss_text(const Spread& loss);      ///< 1.526 ± 0.004
@@ -23,4 +23,4 @@ std::string run_verdict(const RunSummary& run);
 /// How each method ended at its best learning rate, and its state; no judgement beyond the numbers.
 std::string comparison_verdict(const Comparison& comparison);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::report

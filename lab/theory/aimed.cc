@@ -3,7 +3,7 @@
 #include "engine/error.hpp"
 #include "lab/theory/formulas.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 class Reversed : public Problem {
@@ -68,4 +68,4 @@ Aimed reversed(Aimed aimed) {
 std::vector<Aimed> aimed_problems() { return all_aimed(true); }
 std::vector<Aimed> aimed_without_decay() { return all_aimed(false); }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

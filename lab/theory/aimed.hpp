@@ -7,7 +7,7 @@
 
 #include "lab/theory/problem.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// A problem whose moments and target are known, with a decay: all that the bounds on the
 /// conceptual method ask for.
@@ -37,4 +37,4 @@ std::vector<Aimed> aimed_problems();
 /// The same with lambda = 0.
 std::vector<Aimed> aimed_without_decay();
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -7,7 +7,7 @@
 #include "engine/error.hpp"
 #include "engine/suggestion.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 std::vector<Claim>& registry() {
@@ -39,4 +39,4 @@ const Claim& claim_by_id(const std::string& id, std::span<const std::string_view
              suggestion(id, known));
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -11,7 +11,7 @@
 #include "lab/theory/findings.hpp"
 #include "lab/theory/noise.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// How a claim is to be run.
 class Setup {
@@ -54,4 +54,4 @@ struct RegisterClaim {
   explicit RegisterClaim(Claim claim);
 };
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -7,7 +7,7 @@
 
 #include "lab/theory/formulas.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 std::vector<std::uint64_t> every_time(std::uint64_t steps) {
@@ -38,16 +38,16 @@ std::size_t worst_time(const Course& course, ConstSpan expected, const Differenc
 
 Course course_of(const Simulation& simulation, const std::function<double(ConstSpan x)>& f) {
   // A row of sums for every group of replicates, found by the group's first one.
-  std::vector<std::vector<Moments>> rows(simulation.replicates);
+  std::vector<std::vector<numbers::Moments>> rows(simulation.replicates);
   simulate(simulation, [&](const Moment& now) {
-    std::vector<Moments>& row = rows[now.first];
+    std::vector<numbers::Moments>& row = rows[now.first];
     if (now.t == 0) row.resize(simulation.steps + 1);
     for (std::size_t i = 0; i < now.count; ++i) row[now.t].add(f(now.x(i)));
   });
   Course course;
   course.reserve(simulation.steps + 1);
   for (std::size_t t = 0; t <= simulation.steps; ++t) {
-    Moments all;
+    numbers::Moments all;
     for (const auto& row : rows) {
       if (!row.empty()) all.add(row[t]);
     }
@@ -96,4 +96,4 @@ Check& equals(Findings& findings, const std::string& what, const Course& course,
   return check;
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -8,10 +8,10 @@
 #include "lab/theory/simulation.hpp"
 
 /// Means over replicates at every step, and their comparison with bounds at every step.
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// A mean for t = 0, 1, ..., steps.
-using Course = std::vector<Estimate>;
+using Course = std::vector<numbers::Estimate>;
 
 /// The mean of f(x_t) over the replicates.
 Course course_of(const Simulation& simulation, const std::function<double(ConstSpan x)>& f);
@@ -33,4 +33,4 @@ Vector linear_course(const Stepsizes& stepsizes, ConstSpan kappa, ConstSpan nu, 
 Check& within(Findings& findings, const std::string& what, const Course& course, ConstSpan bound);
 Check& equals(Findings& findings, const std::string& what, const Course& course, ConstSpan exact);
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
-using Mark = lab::Figure::Mark;
+using Mark = lab::plot::Figure::Mark;
 
-lab::Figure::Series series(const std::string& label, Mark mark,
-                           std::span<const std::uint64_t> times) {
-  lab::Figure::Series made;
+lab::plot::Figure::Series series(const std::string& label, Mark mark,
+                                 std::span<const std::uint64_t> times) {
+  lab::plot::Figure::Series made;
   made.label = label;
   made.mark = mark;
   for (const std::uint64_t t : times) made.x.push_back(static_cast<double>(t));
@@ -30,7 +30,7 @@ std::vector<std::uint64_t> even_log_times(std::uint64_t last, std::size_t count)
   return times;
 }
 
-void add_course(lab::Figure& figure, const std::string& label, const Course& course,
+void add_course(lab::plot::Figure& figure, const std::string& label, const Course& course,
                 std::span<const std::uint64_t> times, const Scaled& scaled) {
   auto band = series(label, Mark::band, times);
   auto line = series(label, Mark::line, times);
@@ -44,18 +44,18 @@ void add_course(lab::Figure& figure, const std::string& label, const Course& cou
   figure.series.push_back(std::move(line));
 }
 
-void add_bound(lab::Figure& figure, const std::string& label, ConstSpan bound,
+void add_bound(lab::plot::Figure& figure, const std::string& label, ConstSpan bound,
                std::span<const std::uint64_t> times, const Scaled& scaled) {
   auto dashed = series(label, Mark::dashed, times);
   for (const std::uint64_t t : times) dashed.y.push_back(scaled(t) * bound[t]);
   figure.series.push_back(std::move(dashed));
 }
 
-void add_level(lab::Figure& figure, const std::string& label, double level,
+void add_level(lab::plot::Figure& figure, const std::string& label, double level,
                std::span<const std::uint64_t> times) {
   auto dashed = series(label, Mark::dashed, times);
   dashed.y.assign(times.size(), level);
   figure.series.push_back(std::move(dashed));
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

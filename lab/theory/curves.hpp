@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "lab/report/figure.hpp"
+#include "lab/plot/figure.hpp"
 #include "lab/theory/courses.hpp"
 
 /// Series of figures over t, at few enough times to draw.
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// At most `count` times from 1 to last, evenly apart on a logarithmic axis.
 std::vector<std::uint64_t> even_log_times(std::uint64_t last, std::size_t count = 120);
@@ -18,13 +18,13 @@ using Scaled = std::function<double(std::uint64_t t)>;
 inline double as_is(std::uint64_t /*t*/) { return 1; }
 
 /// The mean, and two standard errors to either side of it, of one colour.
-void add_course(lab::Figure& figure, const std::string& label, const Course& course,
+void add_course(lab::plot::Figure& figure, const std::string& label, const Course& course,
                 std::span<const std::uint64_t> times, const Scaled& scaled = as_is);
 /// A bound or prediction, dashed.
-void add_bound(lab::Figure& figure, const std::string& label, ConstSpan bound,
+void add_bound(lab::plot::Figure& figure, const std::string& label, ConstSpan bound,
                std::span<const std::uint64_t> times, const Scaled& scaled = as_is);
 /// A value that does not depend on t, dashed.
-void add_level(lab::Figure& figure, const std::string& label, double level,
+void add_level(lab::plot::Figure& figure, const std::string& label, double level,
                std::span<const std::uint64_t> times);
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -6,7 +6,7 @@
 #include "bcos/methods.hpp"
 #include "lab/theory/one_step.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 double EstimatorMoments::snr(double eps) const {
   if (variance == 0) return std::numeric_limits<double>::infinity();
@@ -80,4 +80,4 @@ std::vector<NamedEstimator> estimators(double beta, std::optional<double> beta_v
   return rows;
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

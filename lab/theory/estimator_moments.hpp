@@ -8,7 +8,7 @@
 #include "lab/theory/law.hpp"
 
 /// Bias and variance of the second-moment estimators, given all that is known before a step.
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// Of one coordinate, given m_{t-1} and v_{t-1}, t >= 1.
 struct EstimatorMoments {
@@ -40,4 +40,4 @@ struct NamedEstimator {
 /// beta_v: of those that read it; nothing: each its own (0.9, Adam 0.99, AdamS 0.95).
 std::vector<NamedEstimator> estimators(double beta, std::optional<double> beta_v = {});
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

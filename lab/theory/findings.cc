@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 double Check::excess() const {
   const double difference = measured.value - predicted;
   // NaN is wrong on every side.
@@ -23,8 +23,8 @@ bool Check::clearly_missed() const {
   return measured.se > 0 ? excess() - slack > 10 * measured.se : excess() > 100 * slack;
 }
 
-Check& Findings::add(std::string what, Relation relation, Estimate measured, double predicted,
-                     double slack) {
+Check& Findings::add(std::string what, Relation relation, numbers::Estimate measured,
+                     double predicted, double slack) {
   constexpr double kRounding = 1e-12;
   Check check;
   check.what = std::move(what);
@@ -36,13 +36,15 @@ Check& Findings::add(std::string what, Relation relation, Estimate measured, dou
   return checks_.back();
 }
 
-Check& Findings::equal(std::string what, Estimate measured, double predicted, double slack) {
+Check& Findings::equal(std::string what, numbers::Estimate measured, double predicted,
+                       double slack) {
   return add(std::move(what), Relation::equal, measured, predicted, slack);
 }
-Check& Findings::at_most(std::string what, Estimate measured, double bound, double slack) {
+Check& Findings::at_most(std::string what, numbers::Estimate measured, double bound, double slack) {
   return add(std::move(what), Relation::at_most, measured, bound, slack);
 }
-Check& Findings::at_least(std::string what, Estimate measured, double bound, double slack) {
+Check& Findings::at_least(std::string what, numbers::Estimate measured, double bound,
+                          double slack) {
   return add(std::move(what), Relation::at_least, measured, bound, slack);
 }
 
@@ -54,7 +56,7 @@ void Findings::as_printed(Check& check, bool expected_to_hold) {
 double Findings::errors() const {
   std::size_t comparisons = 0;
   for (const Check& check : checks_) comparisons += check.measured.se > 0 ? check.among : 0;
-  return allowed_errors(comparisons);
+  return numbers::allowed_errors(comparisons);
 }
 
 bool Findings::pass() const {
@@ -76,4 +78,4 @@ bool Findings::caught() const {
   });
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

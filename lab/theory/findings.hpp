@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "lab/report/figure.hpp"
-#include "lab/theory/statistics.hpp"
+#include "lab/numbers/statistics.hpp"
+#include "lab/plot/figure.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 enum class Relation { equal, at_most, at_least };
 
@@ -21,7 +21,8 @@ enum class Form {
 struct Check {
   std::string what;
   Relation relation = Relation::equal;
-  Estimate measured;     ///< what is random has a standard error: se = 0 says that it was computed
+  numbers::Estimate
+      measured;          ///< what is random has a standard error: se = 0 says that it was computed
   double predicted = 0;  ///< a value, or a bound
   double slack = 0;      ///< allowed besides the standard errors: rounding, or a stated model error
   Form form = Form::claim;
@@ -42,24 +43,26 @@ struct Check {
 class Findings {
  public:
   /// slack < 0: 1e-12 (1 + |predicted|), for rounding.
-  Check& equal(std::string what, Estimate measured, double predicted, double slack = -1);
-  Check& at_most(std::string what, Estimate measured, double bound, double slack = -1);
-  Check& at_least(std::string what, Estimate measured, double bound, double slack = -1);
+  Check& equal(std::string what, numbers::Estimate measured, double predicted, double slack = -1);
+  Check& at_most(std::string what, numbers::Estimate measured, double bound, double slack = -1);
+  Check& at_least(std::string what, numbers::Estimate measured, double bound, double slack = -1);
   /// The last check is the printed form, and the erratum says whether it holds.
   static void as_printed(Check& check, bool expected_to_hold);
   /// The last check is a figure quoted in the specification.
   static void as_quoted(Check& check) { check.form = Form::quoted; }
 
-  void number(std::string name, Estimate value) { numbers_.push_back({std::move(name), value}); }
-  void figure(lab::Figure figure) { figures_.push_back(std::move(figure)); }
+  void number(std::string name, numbers::Estimate value) {
+    numbers_.push_back({std::move(name), value});
+  }
+  void figure(lab::plot::Figure figure) { figures_.push_back(std::move(figure)); }
 
   struct Number {
     std::string name;
-    Estimate value;
+    numbers::Estimate value;
   };
   const std::vector<Check>& checks() const { return checks_; }
   const std::vector<Number>& numbers() const { return numbers_; }
-  const std::vector<lab::Figure>& figures() const { return figures_; }
+  const std::vector<lab::plot::Figure>& figures() const { return figures_; }
 
   /// Standard errors each check is given.
   double errors() const;
@@ -71,12 +74,12 @@ class Findings {
   bool caught() const;
 
  private:
-  Check& add(std::string what, Relation relation, Estimate measured, double predicted,
+  Check& add(std::string what, Relation relation, numbers::Estimate measured, double predicted,
              double slack);
 
   std::vector<Check> checks_;
   std::vector<Number> numbers_;
-  std::vector<lab::Figure> figures_;
+  std::vector<lab::plot::Figure> figures_;
 };
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

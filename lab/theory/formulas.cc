@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 double b_star(const Problem& problem, double lambda, ConstSpan target) {
   return static_cast<double>(problem.blocks()) + lambda * lambda * squared_norm(target) +
@@ -73,4 +73,4 @@ double sum_of_limits(double (*limit)(double, double, double), double alpha, Cons
   return sum;
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

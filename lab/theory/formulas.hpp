@@ -6,7 +6,7 @@
 #include "lab/theory/simulation.hpp"
 
 /// The paper's formulas, each once.
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// B_* = m + lambda^2 |x_*|^2 + 2 lambda sum_k |x_{*,k}|, m the number of blocks.
 double b_star(const Problem& problem, double lambda, ConstSpan target);
@@ -41,4 +41,4 @@ double power_limit(double alpha, double lambda, double b_star);
 double sum_of_limits(double (*limit)(double, double, double), double alpha, ConstSpan kappa,
                      ConstSpan nu);
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

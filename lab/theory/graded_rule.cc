@@ -6,7 +6,7 @@
 #include <limits>
 #include <numbers>
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 constexpr int kNodes = 16;
@@ -86,4 +86,4 @@ Quadrature graded_rule(double least, double most, ConstSpan around, int halvings
   return std::move(builder.rule);
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

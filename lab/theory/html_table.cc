@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "lab/report/formula_text.hpp"
+#include "lab/plot/formula_text.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 HtmlTable::Cell HtmlTable::number(std::string text, double value) {
   return {std::move(text), true, fmt::format("{}", value)};
@@ -23,9 +23,9 @@ std::string HtmlTable::row(const char* tag, const std::vector<Cell>& cells, cons
   for (const Cell& cell : cells) {
     out += fmt::format("<{}{}{}>{}</{}>", tag, cell.number ? " class=\"number\"" : "",
                        cell.value.empty() ? "" : fmt::format(" data-value=\"{}\"", cell.value),
-                       cell.markup ? cell.text : lab::formula_html(cell.text), tag);
+                       cell.markup ? cell.text : lab::plot::formula_html(cell.text), tag);
   }
   return out + "</tr>\n";
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// A table of a page, row by row.
 class HtmlTable {
@@ -31,4 +31,4 @@ class HtmlTable {
   std::string body_;
 };
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

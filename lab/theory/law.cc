@@ -5,7 +5,7 @@
 
 #include "lab/theory/graded_rule.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 CentralMoments CentralMoments::moved(double a, double b) const {
   return {a + b * mean, b * b * c2, b * b * b * c3, b * b * b * b * c4};
@@ -60,4 +60,4 @@ Quadrature Law::nodes(ConstSpan around, int halvings) const {
   return rule;
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -2,7 +2,7 @@
 
 #include "lab/theory/numerics.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// Mean and central moments c_2, c_3, c_4 of a random number y.
 struct CentralMoments {
@@ -44,4 +44,4 @@ struct Law {
   Quadrature nodes(ConstSpan around, int halvings = 40) const;
 };
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -7,7 +7,7 @@
 #include "bcos/step_numbers.hpp"
 #include "lab/theory/problems/quadratic.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 using std::numbers::pi;
@@ -221,4 +221,4 @@ std::optional<Vector> exact_limit(const Problem& problem, const Method& method, 
   return quadratic->zero_of(*field, lambda);
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

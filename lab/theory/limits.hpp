@@ -9,7 +9,7 @@
 /// Where methods end when stepsizes fall so slowly that their states are always up to date: at the
 /// zero of psi(x) + lambda x, psi(x) = E[d / sqrt(v)] in the stationary law of the states at x.
 /// All of it for one coordinate with normal gradients, g ~ N(mean, s^2), and eps = 0.
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// psi as a function of the gradient's mean and s.
 using Field = std::function<double(double mean, double s)>;
@@ -42,4 +42,4 @@ std::optional<double> largest_step_difference(const Method& method, double mean,
 /// methods whose psi is not known.
 std::optional<Vector> exact_limit(const Problem& problem, const Method& method, double lambda);
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -4,9 +4,9 @@
 #include <numbers>
 #include <utility>
 
-#include "lab/random/philox.hpp"
+#include "lab/numbers/philox.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 constexpr std::uint32_t low(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
@@ -37,7 +37,7 @@ Noise::Noise(std::uint64_t key, std::uint64_t replicate, std::uint64_t step)
       counter_{0, low(replicate), low(step), high(step) << 16 | high(replicate)} {}
 
 std::array<double, 2> Noise::two_uniforms() {
-  const auto words = lab::philox(counter_, key_);
+  const auto words = lab::numbers::philox(counter_, key_);
   ++counter_[0];
   return {unit(words[0], words[1]), unit(words[2], words[3])};
 }
@@ -62,4 +62,4 @@ double Noise::normal() {
 
 double Noise::exponential() { return -std::log(uniform()); }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -6,7 +6,7 @@
 
 /// Random numbers for experiments: a function of key, replicate, step and count alone, so that they
 /// do not depend on threads and any replicate can be run again by itself.
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// The key of an experiment's name, "T5/P1/alpha=1.6": other names, other numbers.
 std::uint64_t key_of(std::string_view name);
@@ -31,4 +31,4 @@ class Noise {
   bool has_normal_ = false;
 };
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 constexpr int kNodes = 160;
@@ -101,4 +101,4 @@ double zeta(double s) {
   return sum + last * rest;
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

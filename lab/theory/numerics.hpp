@@ -4,7 +4,7 @@
 
 #include "lab/theory/problem.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// The zero of an increasing function between least and most, to the last bit.
 double increasing_root(const std::function<double(double)>& f, double least, double most);
@@ -22,4 +22,4 @@ double normal_mean(double mean, double sd, const std::function<double(double)>& 
 /// Riemann's sum of k^-s over k = 1, 2, ...; s > 1.
 double zeta(double s);
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -5,7 +5,7 @@
 
 #include "engine/error.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 /// The g at which v is least: there a step may turn over suddenly.
@@ -99,4 +99,4 @@ ExpectedStep expected_step(const Method& method, const States& states, const Law
   return expected;
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -8,7 +8,7 @@
 #include "lab/theory/states.hpp"
 
 /// One step of the engine from states that are given, for what holds conditionally on them.
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// The method without decay, which is no part of d and v, and without eps.
 Method bare(Method method);
@@ -51,4 +51,4 @@ struct ExpectedStep {
 /// Of one coordinate.
 ExpectedStep expected_step(const Method& method, const States& states, const Law& law);
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

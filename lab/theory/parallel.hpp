@@ -6,7 +6,7 @@
 
 #include "engine/executor/run_tasks.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// body(0) ... body(count - 1) on the library's threads, in any order. What one of them throws is
 /// thrown here when all have ended.
@@ -30,4 +30,4 @@ void parallel_for(std::size_t count, const Body& body) {
   if (work.thrown) std::rethrow_exception(work.thrown);
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -6,7 +6,7 @@
 #include "engine/error.hpp"
 #include "engine/suggestion.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 std::vector<NamedProblem>& registry() {
@@ -94,4 +94,4 @@ double sum_of_norms(ConstSpan a, std::size_t block_size) {
   return sum;
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -10,7 +10,7 @@
 
 #include "lab/theory/noise.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 using Vector = std::vector<double>;
 using Span = std::span<double>;
@@ -74,4 +74,4 @@ Vector minus(ConstSpan a, ConstSpan b);
 /// The sum of the norms of the blocks: |a|_1 for single coordinates.
 double sum_of_norms(ConstSpan a, std::size_t block_size);
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

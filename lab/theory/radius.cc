@@ -6,7 +6,7 @@
 #include "engine/error.hpp"
 #include "lab/theory/limits.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 /// Steps between two looks at a difference: longer than momentum remembers.
@@ -160,23 +160,24 @@ Tail tail_of(const Simulation& simulation, std::size_t states) {
   return gatherer.take();
 }
 
-std::vector<Estimate> mean_of_rows(ConstSpan rows, std::size_t n) {
-  std::vector<Estimate> means;
+std::vector<numbers::Estimate> mean_of_rows(ConstSpan rows, std::size_t n) {
+  std::vector<numbers::Estimate> means;
   for (std::size_t j = 0; j < n; ++j) {
-    Moments moments(rows[j]);
+    numbers::Moments moments(rows[j]);
     for (std::size_t i = j; i < rows.size(); i += n) moments.add(rows[i]);
     means.push_back(moments.mean());
   }
   return means;
 }
 
-std::vector<Estimate> computed_point(ConstSpan point) {
-  std::vector<Estimate> estimates;
+std::vector<numbers::Estimate> computed_point(ConstSpan point) {
+  std::vector<numbers::Estimate> estimates;
   for (const double x : point) estimates.push_back({x, 0});
   return estimates;
 }
 
-Estimate distance(const std::vector<Estimate>& a, const std::vector<Estimate>& b) {
+numbers::Estimate distance(const std::vector<numbers::Estimate>& a,
+                           const std::vector<numbers::Estimate>& b) {
   double squares = 0;
   double variance = 0;
   for (std::size_t j = 0; j < a.size(); ++j) {
@@ -186,24 +187,24 @@ Estimate distance(const std::vector<Estimate>& a, const std::vector<Estimate>& b
   return {std::sqrt(squares), std::sqrt(variance)};
 }
 
-Estimate distance(const std::vector<Estimate>& a, ConstSpan b) {
+numbers::Estimate distance(const std::vector<numbers::Estimate>& a, ConstSpan b) {
   return distance(a, computed_point(b));
 }
 
-Estimate rms_distance(const Tail& tail, ConstSpan point) {
+numbers::Estimate rms_distance(const Tail& tail, ConstSpan point) {
   const std::size_t n = point.size();
   Vector squares = tail.squares;
   for (std::size_t i = 0; i < squares.size(); ++i) {
     squares[i] += squared_norm(point) - 2 * dot(ConstSpan(tail.points).subspan(i * n, n), point);
   }
-  const Estimate mean = mean_of(squares);
+  const numbers::Estimate mean = numbers::mean_of(squares);
   const double root = std::sqrt(std::max(mean.value, 1e-300));
   return {root, mean.se / (2 * root)};
 }
 
-std::vector<Estimate> step_difference_at(const Problem& problem, const Method& method,
-                                         const Tail::State& state, std::uint64_t samples,
-                                         std::uint64_t key) {
+std::vector<numbers::Estimate> step_difference_at(const Problem& problem, const Method& method,
+                                                  const Tail::State& state, std::uint64_t samples,
+                                                  std::uint64_t key) {
   const std::size_t n = problem.size();
   Vector differences(samples * n);
   ConceptualStep conceptual(problem, method);
@@ -247,7 +248,7 @@ StepDifference step_difference(const Problem& problem, const Method& method, con
     norms.push_back(std::sqrt(std::max(0.0, norm2)));
     found.largest_norm = std::max(found.largest_norm, norms.back());
   }
-  found.mean_norm = mean_of(norms);
+  found.mean_norm = numbers::mean_of(norms);
   return found;
 }
 
@@ -263,7 +264,7 @@ Radii radii_of(double largest, double largest_norm, const Problem& problem, cons
   return radii;
 }
 
-std::optional<std::vector<Estimate>> aim_of(const Simulation& simulation) {
+std::optional<std::vector<numbers::Estimate>> aim_of(const Simulation& simulation) {
   const double lambda = simulation.method.lambda;
   const Problem& problem = simulation.problem;
   auto target = problem.target(lambda);
@@ -280,4 +281,4 @@ std::optional<std::vector<Estimate>> aim_of(const Simulation& simulation) {
   return computed_point(*target);
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -8,7 +8,7 @@
 
 /// How near a practical method comes to what it aims at: where its runs end, how far its expected
 /// steps are from those of the conceptual method, and what the theory makes of that difference.
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// The conceptual method that a practical one stands for has momentum as its direction. Adam's has
 /// not: its v follows E|g|^2, so its steps are those of gradients on average.
@@ -35,29 +35,30 @@ struct Tail {
 Tail tail_of(const Simulation& simulation, std::size_t states);
 
 /// The mean of rows of n numbers.
-std::vector<Estimate> mean_of_rows(ConstSpan rows, std::size_t n);
+std::vector<numbers::Estimate> mean_of_rows(ConstSpan rows, std::size_t n);
 /// A point that was computed, as one that was sampled.
-std::vector<Estimate> computed_point(ConstSpan point);
+std::vector<numbers::Estimate> computed_point(ConstSpan point);
 /// |a - b|, with the standard error of the whole vector.
-Estimate distance(const std::vector<Estimate>& a, const std::vector<Estimate>& b);
-Estimate distance(const std::vector<Estimate>& a, ConstSpan b);
+numbers::Estimate distance(const std::vector<numbers::Estimate>& a,
+                           const std::vector<numbers::Estimate>& b);
+numbers::Estimate distance(const std::vector<numbers::Estimate>& a, ConstSpan b);
 /// The root of the mean of |x - point|^2 over the tail.
-Estimate rms_distance(const Tail& tail, ConstSpan point);
+numbers::Estimate rms_distance(const Tail& tail, ConstSpan point);
 
 /// err_t = E_t[d / sqrt(v+eps)] - phi_t at the states of a tail, each by so many fresh samples.
 struct StepDifference {
-  double largest = 0;         ///< |err_{t,k}|, over all states and blocks
-  double largest_norm = 0;    ///< |err_t|, over all states
-  Estimate mean_norm = {};    ///< its mean over the states
-  double sampling_error = 0;  ///< the largest standard error of a number of err_t
+  double largest = 0;                ///< |err_{t,k}|, over all states and blocks
+  double largest_norm = 0;           ///< |err_t|, over all states
+  numbers::Estimate mean_norm = {};  ///< its mean over the states
+  double sampling_error = 0;         ///< the largest standard error of a number of err_t
 };
 StepDifference step_difference(const Problem& problem, const Method& method, const Tail& tail,
                                std::uint64_t samples, std::uint64_t key);
 
 /// err_t at one state: copies of it take a step each, through the engine.
-std::vector<Estimate> step_difference_at(const Problem& problem, const Method& method,
-                                         const Tail::State& state, std::uint64_t samples,
-                                         std::uint64_t key);
+std::vector<numbers::Estimate> step_difference_at(const Problem& problem, const Method& method,
+                                                  const Tail::State& state, std::uint64_t samples,
+                                                  std::uint64_t key);
 
 /// Bounds on limsup |x_t - x_*|.
 struct Radii {
@@ -70,6 +71,6 @@ Radii radii_of(double largest, double largest_norm, const Problem& problem, cons
 
 /// Where the conceptual method that this one stands for goes: computed, or simulated (se > 0).
 /// Nothing if the problem has no target.
-std::optional<std::vector<Estimate>> aim_of(const Simulation& simulation);
+std::optional<std::vector<numbers::Estimate>> aim_of(const Simulation& simulation);
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

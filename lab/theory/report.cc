@@ -8,19 +8,19 @@
 
 #include "bcos/version.h"
 #include "engine/error.hpp"
+#include "lab/cli/html.hpp"
+#include "lab/plot/assets.hpp"
+#include "lab/plot/figure.hpp"
+#include "lab/plot/formula_text.hpp"
 #include "lab/report/assets.hpp"
-#include "lab/report/figure.hpp"
-#include "lab/report/formula_text.hpp"
-#include "lab/report/html.hpp"
-#include "lab/report/page.hpp"
 #include "lab/theory/assets.hpp"
 #include "lab/theory/report_parts.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 namespace fs = std::filesystem;
-using lab::html_text;
+using lab::cli::html_text;
 
 std::string how_it_was_run(std::span<const Result> results, const RunOptions& options) {
   double seconds = 0;
@@ -30,7 +30,7 @@ std::string how_it_was_run(std::span<const Result> results, const RunOptions& op
       "the same version gives the same numbers again, on any number of threads. theory.json beside "
       "this page has all of them with all digits, those of the figures too, and figures/ has every "
       "figure as a file.</p>\n",
-      html_text(BCOS_VERSION_STRING), options.full ? "full" : "quick",
+      cli::html_text(BCOS_VERSION_STRING), options.full ? "full" : "quick",
       options.full ? "replicates and horizons of the specification"
                    : "fewer replicates and shorter horizons than with --full",
       options.mutants ? "Wrong formulas were put in as well (--mutants)."
@@ -45,8 +45,8 @@ std::string chapters_of(std::span<const Stop> tour) {
     out += fmt::format(
         "<section class=\"chapter\" id=\"chapter-{0}\">\n<h2>{0}. {1} <small>{2}</small></h2>\n"
         "<p>{3}</p>\n</section>\n",
-        i + 1, html_text(chapter.title), html_text(chapter.place),
-        lab::formula_html(chapter.about));
+        i + 1, cli::html_text(chapter.title), cli::html_text(chapter.place),
+        lab::plot::formula_html(chapter.about));
     for (const Result* result : tour[i].results) out += claim_section(*result);
   }
   return out;
@@ -76,24 +76,26 @@ void write_report(const std::string& folder, std::span<const Result> results,
   for (const Result& result : results) {
     const auto& figures = result.findings.figures();
     for (std::size_t i = 0; i < figures.size(); ++i) {
-      lab::write_page((to / figure_file(*result.claim, i)).string(), lab::svg_of(figures[i]));
+      lab::cli::write_page((to / figure_file(*result.claim, i)).string(),
+                           lab::plot::svg_of(figures[i]));
     }
   }
-  lab::write_page((to / "theory.json").string(), to_json(results, options).dump(1) + "\n");
-  lab::write_page((to / "theory.html").string(), report_page(results, options));
+  lab::cli::write_page((to / "theory.json").string(), to_json(results, options).dump(1) + "\n");
+  lab::cli::write_page((to / "theory.html").string(), report_page(results, options));
 }
 
 std::string report_page(std::span<const Result> results, const RunOptions& options) {
   const std::vector<Stop> tour = tour_of(results);
-  const std::string style =
-      fmt::format("{}{}{}", lab::page_css(), lab::figure_css(), lab::theory_css());
-  return lab::fill_template(lab::theory_html(), {{"style", style},
-                                                 {"verdict", verdict_of(results)},
-                                                 {"contents", contents_list(tour)},
-                                                 {"summary", summary_table(tour)},
-                                                 {"chapters", chapters_of(tour)},
-                                                 {"run", how_it_was_run(results, options)},
-                                                 {"problems", problems_table()}});
+  const std::string style = fmt::format("{}{}{}", lab::report::page_css(), lab::plot::figure_css(),
+                                        lab::theory::theory_css());
+  return lab::cli::fill_template(lab::theory::theory_html(),
+                                 {{"style", style},
+                                  {"verdict", verdict_of(results)},
+                                  {"contents", contents_list(tour)},
+                                  {"summary", summary_table(tour)},
+                                  {"chapters", chapters_of(tour)},
+                                  {"run", how_it_was_run(results, options)},
+                                  {"problems", problems_table()}});
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

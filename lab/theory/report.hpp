@@ -6,7 +6,7 @@
 #include "lab/theory/results.hpp"
 
 /// A folder to look at: theory.html, which opens offline, theory.json, and figures/*.svg.
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// Makes the folder. Throws Error(io) where nothing can be written, so that nobody waits for
 /// experiments whose report would be lost.
@@ -19,4 +19,4 @@ void write_report(const std::string& folder, std::span<const Result> results,
 /// The page: a tour in the order of the paper.
 std::string report_page(std::span<const Result> results, const RunOptions& options);
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

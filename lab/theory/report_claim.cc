@@ -2,18 +2,18 @@
 
 #include <algorithm>
 
-#include "lab/report/figure.hpp"
-#include "lab/report/formula_text.hpp"
-#include "lab/report/html.hpp"
+#include "lab/cli/html.hpp"
+#include "lab/plot/figure.hpp"
+#include "lab/plot/formula_text.hpp"
 #include "lab/theory/html_table.hpp"
 #include "lab/theory/report_parts.hpp"
 #include "lab/theory/words.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
-using lab::formula_html;
-using lab::html_text;
+using lab::cli::html_text;
+using lab::plot::formula_html;
 using Cell = HtmlTable::Cell;
 
 std::string heading(const Result& result) {
@@ -22,13 +22,14 @@ std::string heading(const Result& result) {
   return fmt::format(
       "<h3><a class=\"id\" href=\"#{0}\">{0}</a> <span>{1}: {2}</span> "
       "<span class=\"mark{3}\">{4} {5}</span></h3>\n",
-      html_text(claim.id), formula_html(capitalised(claim.name)), formula_html(claim.title),
-      good ? "" : " bad", good ? "✓" : "✗", html_text(full_verdict_text(result)));
+      cli::html_text(claim.id), plot::formula_html(capitalised(claim.name)),
+      plot::formula_html(claim.title), good ? "" : " bad", good ? "✓" : "✗",
+      cli::html_text(full_verdict_text(result)));
 }
 
 std::string term(const char* name, const std::string& words, double value) {
   return fmt::format("<div><dt>{0}</dt><dd data-name=\"{0}\" data-value=\"{1}\">{2}</dd></div>\n",
-                     name, value, formula_html(words));
+                     name, value, plot::formula_html(words));
 }
 
 /// The check that stands for the claim.
@@ -37,16 +38,16 @@ std::string headline(const Result& result) {
   return fmt::format(
       "<dl class=\"headline\">\n<div class=\"what\"><dt>checked</dt><dd>{}</dd></div>"
       "\n{}{}{}</dl>\n",
-      formula_html(check.what), term("predicted", predicted_text(check), check.predicted),
+      plot::formula_html(check.what), term("predicted", predicted_text(check), check.predicted),
       term("measured", number_text(check.measured.value), check.measured.value),
       term("standard error", error_text(check), check.measured.se));
 }
 
 std::string figures(const Result& result) {
   std::string out;
-  for (const lab::Figure& figure : result.findings.figures()) {
+  for (const lab::plot::Figure& figure : result.findings.figures()) {
     out += fmt::format("<figure>\n{}<figcaption>{}</figcaption>\n</figure>\n",
-                       lab::inline_svg_of(figure), formula_html(figure.caption));
+                       lab::plot::inline_svg_of(figure), plot::formula_html(figure.caption));
   }
   return out.empty() ? "" : "<div class=\"figures\">\n" + out + "</div>\n";
 }
@@ -74,10 +75,10 @@ std::string errata(const Result& result) {
   if (all.empty()) return {};
   std::string out = "<h4>Errata</h4>\n<ul class=\"errata\">\n";
   for (const Erratum& erratum : all) {
-    out += fmt::format(
-        "<li><span class=\"badge\">{}</span> {}</li>\n",
-        erratum.slip ? fmt::format("{}, a slip", html_text(erratum.id)) : html_text(erratum.id),
-        formula_html(erratum.text));
+    out += fmt::format("<li><span class=\"badge\">{}</span> {}</li>\n",
+                       erratum.slip ? fmt::format("{}, a slip", cli::html_text(erratum.id))
+                                    : cli::html_text(erratum.id),
+                       plot::formula_html(erratum.text));
   }
   return out + "</ul>\n";
 }
@@ -166,9 +167,10 @@ std::string mutants(const Result& result) {
 std::string claim_section(const Result& result) {
   return fmt::format(
       "<section class=\"card claim\" id=\"{}\">\n{}<p>{}</p>\n{}{}{}{}{}{}{}</section>\n",
-      html_text(result.claim->id), heading(result), formula_html(result.claim->statement),
-      headline(result), figures(result), errata(result), printed_form(result.findings),
-      all_checks(result.findings), numbers(result.findings), mutants(result));
+      cli::html_text(result.claim->id), heading(result),
+      plot::formula_html(result.claim->statement), headline(result), figures(result),
+      errata(result), printed_form(result.findings), all_checks(result.findings),
+      numbers(result.findings), mutants(result));
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -4,21 +4,21 @@
 
 #include <algorithm>
 
-#include "lab/report/formula_text.hpp"
-#include "lab/report/html.hpp"
+#include "lab/cli/html.hpp"
+#include "lab/plot/formula_text.hpp"
 #include "lab/theory/html_table.hpp"
 #include "lab/theory/problem.hpp"
 #include "lab/theory/words.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
-using lab::formula_html;
-using lab::html_text;
+using lab::cli::html_text;
+using lab::plot::formula_html;
 using Cell = HtmlTable::Cell;
 
 std::string link_to(const Claim& claim) {
-  return fmt::format("<a href=\"#{0}\">{0}</a>", html_text(claim.id));
+  return fmt::format("<a href=\"#{0}\">{0}</a>", cli::html_text(claim.id));
 }
 
 /// "1 claim", "2 claims".
@@ -54,28 +54,29 @@ std::string verdict_of(std::span<const Result> results) {
     text += fmt::format(" Of {} put in on purpose, {} caught.", counted(mutants, "wrong formula"),
                         caught == mutants ? "all were" : fmt::format("only {} were", caught));
   }
-  return html_text(text);
+  return cli::html_text(text);
 }
 
 std::string contents_list(std::span<const Stop> tour) {
   std::string out = "<ol class=\"contents\">\n";
   for (std::size_t i = 0; i < tour.size(); ++i) {
     out += fmt::format("<li><a href=\"#chapter-{}\">{}</a> <span class=\"place\">{}</span>\n<ul>\n",
-                       i + 1, html_text(tour[i].chapter->title), html_text(tour[i].chapter->place));
+                       i + 1, cli::html_text(tour[i].chapter->title),
+                       cli::html_text(tour[i].chapter->place));
     for (const Result* result : tour[i].results) {
       const bool good = result->pass();
       std::string badges;
       for (const Erratum& erratum : errata_of(*result->claim)) {
         if (!erratum.slip) {
-          badges += fmt::format(" <span class=\"badge\">{}</span>", html_text(erratum.id));
+          badges += fmt::format(" <span class=\"badge\">{}</span>", cli::html_text(erratum.id));
         }
       }
       out += fmt::format(
           "<li><span class=\"mark{}\">{}</span> <span>{} <a href=\"#{}\">{}: "
           "{}</a>{}</span></li>\n",
-          good ? "" : " bad", good ? "✓" : "✗", html_text(result->claim->id),
-          html_text(result->claim->id), formula_html(capitalised(result->claim->name)),
-          formula_html(result->claim->title), badges);
+          good ? "" : " bad", good ? "✓" : "✗", cli::html_text(result->claim->id),
+          cli::html_text(result->claim->id), plot::formula_html(capitalised(result->claim->name)),
+          plot::formula_html(result->claim->title), badges);
     }
     out += "</ul></li>\n";
   }
@@ -93,13 +94,13 @@ std::string summary_table(std::span<const Stop> tour) {
       const std::string printed = printed_text(*result);
       table.add(
           {HtmlTable::markup(link_to(*result->claim)),
-           HtmlTable::markup(formula_html(capitalised(result->claim->name)) + "<br>" +
-                             formula_html(result->claim->title)),
+           HtmlTable::markup(plot::formula_html(capitalised(result->claim->name)) + "<br>" +
+                             plot::formula_html(result->claim->title)),
            HtmlTable::words(check.what), HtmlTable::number(predicted_text(check), check.predicted),
            HtmlTable::number(number_text(check.measured.value), check.measured.value),
            HtmlTable::number(error_text(check), check.measured.se),
-           HtmlTable::markup(html_text(full_verdict_text(*result)) +
-                             (printed.empty() ? "" : "<br>" + formula_html(printed))),
+           HtmlTable::markup(cli::html_text(full_verdict_text(*result)) +
+                             (printed.empty() ? "" : "<br>" + plot::formula_html(printed))),
            Cell{fmt::format("{}", result->findings.checks().size()), true},
            Cell{fmt::format("{:.1f}", result->seconds), true}},
           result->pass());
@@ -121,4 +122,4 @@ std::string problems_table() {
   return table.text();
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

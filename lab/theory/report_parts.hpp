@@ -7,7 +7,7 @@
 #include "lab/theory/tour.hpp"
 
 /// Parts of the page, as HTML.
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// Whether all hold, how many in a corrected form, and how many mutants were caught.
 std::string verdict_of(std::span<const Result> results);
@@ -24,4 +24,4 @@ std::string problems_table();
 /// A claim with all that was found about it.
 std::string claim_section(const Result& result);
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -5,7 +5,7 @@
 
 #include "engine/error.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 bool Result::pass() const {
   return findings.pass() &&
@@ -66,4 +66,4 @@ Result run_claim(const Claim& claim, const RunOptions& options) {
   return result;
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

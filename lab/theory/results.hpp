@@ -8,7 +8,7 @@
 
 #include "lab/theory/claim.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 struct MutantResult {
   std::string what;
@@ -68,4 +68,4 @@ std::string figure_file(const Claim& claim, std::size_t index);
 
 nlohmann::ordered_json to_json(std::span<const Result> results, const RunOptions& options);
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

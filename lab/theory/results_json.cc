@@ -6,7 +6,7 @@
 #include "bcos/version.h"
 #include "lab/theory/results.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 using nlohmann::ordered_json;
@@ -63,8 +63,8 @@ ordered_json numbers_json(const std::vector<double>& values) {
   return list;
 }
 
-std::string_view name(lab::Figure::Mark mark) {
-  using Mark = lab::Figure::Mark;
+std::string_view name(lab::plot::Figure::Mark mark) {
+  using Mark = lab::plot::Figure::Mark;
   switch (mark) {
     case Mark::dashed:
       return "dashed";
@@ -79,12 +79,12 @@ std::string_view name(lab::Figure::Mark mark) {
   }
 }
 
-ordered_json axis_json(const lab::Figure::Axis& axis) {
-  const bool log = axis.scale == lab::Figure::Scale::log;
+ordered_json axis_json(const lab::plot::Figure::Axis& axis) {
+  const bool log = axis.scale == lab::plot::Figure::Scale::log;
   return {{"label", axis.label}, {"scale", log ? "log" : "linear"}};
 }
 
-ordered_json figure_json(const lab::Figure& figure, const std::string& file) {
+ordered_json figure_json(const lab::plot::Figure& figure, const std::string& file) {
   ordered_json series = ordered_json::array();
   for (const auto& one : figure.series) {
     ordered_json object = {{"label", one.label},
@@ -106,7 +106,7 @@ ordered_json figure_json(const lab::Figure& figure, const std::string& file) {
 
 ordered_json figures_json(const Result& result) {
   ordered_json list = ordered_json::array();
-  for (const lab::Figure& figure : result.findings.figures()) {
+  for (const lab::plot::Figure& figure : result.findings.figures()) {
     list.push_back(figure_json(figure, figure_file(*result.claim, list.size())));
   }
   return list;
@@ -154,4 +154,4 @@ ordered_json to_json(std::span<const Result> results, const RunOptions& options)
           {"claims", std::move(list)}};
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -8,11 +8,11 @@
 #include "lab/theory/results.hpp"
 #include "lab/theory/words.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
-using lab::Align;
-using lab::Table;
+using lab::cli::Align;
+using lab::cli::Table;
 
 /// A table with words below each row, wrapped.
 std::string with_words_below(const Table& table, std::span<const std::vector<std::string>> words,
@@ -29,7 +29,7 @@ std::string with_words_below(const Table& table, std::span<const std::vector<std
     if (row == 0) continue;
     for (const std::string& paragraph : words[row - 1]) {
       int indent = kIndent;
-      for (const std::string& line : lab::wrapped(paragraph, columns - kIndent - kFurther)) {
+      for (const std::string& line : lab::cli::wrapped(paragraph, columns - kIndent - kFurther)) {
         out += fmt::format("{:{}}{}\n", "", indent, line);
         indent = kIndent + kFurther;
       }
@@ -42,22 +42,23 @@ int width_of(const Table& table) {
   std::istringstream lines(table.text());
   int width = 0;
   for (std::string line; std::getline(lines, line);) {
-    width = std::max(width, lab::display_columns(line));
+    width = std::max(width, lab::cli::display_columns(line));
   }
   return width;
 }
 
 int widest(std::span<const std::string> cells) {
   int width = 0;
-  for (const std::string& cell : cells) width = std::max(width, lab::display_columns(cell));
+  for (const std::string& cell : cells) width = std::max(width, lab::cli::display_columns(cell));
   return width;
 }
 
 /// A row whose cell `which` takes as many lines as it needs.
 void add_wrapped(Table& table, std::vector<std::string> cells, std::size_t which, int room) {
   constexpr int kFurther = 2;  // lines after the first stand further in
-  const bool fits = lab::display_columns(cells[which]) <= room;
-  const std::vector<std::string> lines = lab::wrapped(cells[which], fits ? room : room - kFurther);
+  const bool fits = lab::cli::display_columns(cells[which]) <= room;
+  const std::vector<std::string> lines =
+      lab::cli::wrapped(cells[which], fits ? room : room - kFurther);
   for (std::size_t i = 0; i < std::max<std::size_t>(lines.size(), 1); ++i) {
     cells[which] = i < lines.size() ? std::string(i == 0 ? 0 : kFurther, ' ') + lines[i] : "";
     table.add(cells);
@@ -155,4 +156,4 @@ std::string mutants_text(std::span<const Result> results, int columns) {
                      coverage.checks);
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -5,16 +5,16 @@
 #include "lab/theory/one_step.hpp"
 #include "lab/theory/parallel.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 constexpr std::uint64_t kChunk = 4096;
 
 /// Sums about the exact values, so that little is lost in them.
 struct Sums {
-  Moments v;
-  Moments product;  ///< (d - E d)(v - E v)
-  Moments step;
+  numbers::Moments v;
+  numbers::Moments product;  ///< (d - E d)(v - E v)
+  numbers::Moments step;
 
   explicit Sums(const EstimatorMoments& exact)
       : v(exact.mean()), product(exact.covariance), step(exact.phi()) {}
@@ -60,7 +60,7 @@ std::vector<SampledMoments> sampled_moments(std::span<const Method> methods, dou
   for (std::size_t k = 0; k < methods.size(); ++k) {
     Sums all(exact[k]);
     for (const std::vector<Sums>& part : parts) all.add(part[k]);
-    const Estimate mean = all.v.mean();
+    const numbers::Estimate mean = all.v.mean();
     sampled.push_back({.bias = {mean.value - exact[k].d.second(), mean.se},
                        .variance = all.v.variance(),
                        .covariance = all.product.mean(),
@@ -69,4 +69,4 @@ std::vector<SampledMoments> sampled_moments(std::span<const Method> methods, dou
   return sampled;
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -2,17 +2,17 @@
 
 #include <span>
 
+#include "lab/numbers/statistics.hpp"
 #include "lab/theory/estimator_moments.hpp"
-#include "lab/theory/statistics.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// The same moments from samples of one step of the engine.
 struct SampledMoments {
-  Estimate bias;  ///< against the exact E_t d^2
-  Estimate variance;
-  Estimate covariance;
-  Estimate step;  ///< E_t[d / sqrt(v)]
+  numbers::Estimate bias;  ///< against the exact E_t d^2
+  numbers::Estimate variance;
+  numbers::Estimate covariance;
+  numbers::Estimate step;  ///< E_t[d / sqrt(v)]
 };
 
 /// One a method, all from the same gradients.
@@ -20,4 +20,4 @@ std::vector<SampledMoments> sampled_moments(std::span<const Method> methods, dou
                                             const Law& law, std::uint64_t samples,
                                             std::uint64_t key);
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

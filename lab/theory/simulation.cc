@@ -9,7 +9,7 @@
 #include "engine/error.hpp"
 #include "lab/theory/parallel.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 constexpr std::size_t kGroup = 64;
@@ -151,8 +151,9 @@ void simulate(const Simulation& simulation, const Watch& watch) {
   });
 }
 
-std::vector<Estimate> means_at(const Simulation& simulation, std::span<const std::uint64_t> times,
-                               const std::function<double(ConstSpan x)>& f) {
+std::vector<numbers::Estimate> means_at(const Simulation& simulation,
+                                        std::span<const std::uint64_t> times,
+                                        const std::function<double(ConstSpan x)>& f) {
   std::vector<Vector> values(times.size(), Vector(simulation.replicates));
   simulate(simulation, [&](const Moment& now) {
     const auto found = std::ranges::lower_bound(times, now.t);
@@ -160,9 +161,9 @@ std::vector<Estimate> means_at(const Simulation& simulation, std::span<const std
     Vector& row = values[static_cast<std::size_t>(found - times.begin())];
     for (std::size_t i = 0; i < now.count; ++i) row[now.first + i] = f(now.x(i));
   });
-  std::vector<Estimate> means;
+  std::vector<numbers::Estimate> means;
   means.reserve(times.size());
-  for (const Vector& row : values) means.push_back(mean_of(row));
+  for (const Vector& row : values) means.push_back(numbers::mean_of(row));
   return means;
 }
 
@@ -187,4 +188,4 @@ std::vector<std::uint64_t> sparse_times(std::uint64_t last) {
   return times;
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

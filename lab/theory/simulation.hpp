@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "bcos/method.hpp"
+#include "lab/numbers/statistics.hpp"
 #include "lab/theory/problem.hpp"
 #include "lab/theory/states.hpp"
-#include "lab/theory/statistics.hpp"
 
 /// Replicates of a method on a problem, every step of it the engine's `update` in float64.
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// The conceptual method: the estimator is the oracle E_t|d_k|^2, eps = 0. lambda = 0: no decay.
 Method conceptual(double lambda);
@@ -68,8 +68,9 @@ using Watch = std::function<void(const Moment&)>;
 void simulate(const Simulation& simulation, const Watch& watch);
 
 /// The mean over the replicates of f(x_t), for every t of `times` (increasing).
-std::vector<Estimate> means_at(const Simulation& simulation, std::span<const std::uint64_t> times,
-                               const std::function<double(ConstSpan x)>& f);
+std::vector<numbers::Estimate> means_at(const Simulation& simulation,
+                                        std::span<const std::uint64_t> times,
+                                        const std::function<double(ConstSpan x)>& f);
 
 /// The final points of all replicates, one after another.
 Vector final_points(const Simulation& simulation);
@@ -77,4 +78,4 @@ Vector final_points(const Simulation& simulation);
 /// 0, 1, 2, 5, 10, 20, 50, ... and `last`.
 std::vector<std::uint64_t> sparse_times(std::uint64_t last);
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -4,7 +4,7 @@
 
 #include "lab/theory/problem.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// Where the states of a method stand when a step begins: m_{t-1}, one number a coordinate, and
 /// v_{t-1}, one a block. What a method does not read may be left empty.
@@ -14,4 +14,4 @@ struct States {
   std::uint64_t taken = 1;  ///< steps so far, t; 0: the method starts afresh
 };
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

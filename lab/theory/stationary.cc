@@ -6,7 +6,7 @@
 #include "engine/error.hpp"
 #include "lab/theory/parallel.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 /// The variance of m for noise of variance 1.
@@ -128,4 +128,4 @@ ExpectedStep stationary_step(const Method& named, double mean) {
   throw fail("theory", "expected a known estimator but received another one");
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -5,7 +5,7 @@
 
 #include "lab/theory/one_step.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 /// States from which the gradient `low` makes d / sqrt(v) = -C, and small beside that of `high`.
@@ -73,4 +73,4 @@ std::vector<NearlyAttained> nearly_attained(double rare) {
   return all;
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

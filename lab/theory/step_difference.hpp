@@ -8,7 +8,7 @@
 
 /// The difference of the practical and the conceptual step, E_t[d / sqrt(v + eps)] - phi, and what
 /// bounds it. eps is the one under the root.
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// max{ (1 - tau)^{-1/2} - 1, 1 - (1 + tau + 2 eps / E d^2)^{-1/2} }: times sqrt(rho), the most
 /// that a bias |E v - E d^2| <= tau E d^2 + eps changes a step whose denominator has this eps too.
@@ -41,4 +41,4 @@ struct NearlyAttained {
 /// One for every method with a finite C.
 std::vector<NearlyAttained> nearly_attained(double rare);
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

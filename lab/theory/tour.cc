@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 const std::vector<Chapter>& all() {
@@ -96,4 +96,4 @@ std::vector<Stop> tour_of(std::span<const Result> results) {
   return tour;
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

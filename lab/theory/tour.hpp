@@ -6,7 +6,7 @@
 
 #include "lab/theory/results.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// A part of the paper: what it is about, and the claims in it by their order there.
 struct Chapter {
@@ -28,4 +28,4 @@ struct Stop {
 /// The chapters of which something was run. A claim that no chapter names stands in a last one.
 std::vector<Stop> tour_of(std::span<const Result> results);
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 Windows watch_windows(Simulation simulation, ConstSpan target, std::size_t first,
                       std::size_t last) {
@@ -36,9 +36,9 @@ Vector window_slopes(const std::vector<Vector>& windows) {
       j[i] = static_cast<double>(i);
       logs[i] = std::log2(row[i]);
     }
-    slopes.push_back(slope_of(j, logs));
+    slopes.push_back(numbers::slope_of(j, logs));
   }
   return slopes;
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

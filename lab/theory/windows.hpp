@@ -5,7 +5,7 @@
 #include "lab/theory/simulation.hpp"
 
 /// What a single replicate does in the windows [2^j, 2^{j+1}) of its steps.
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 struct Windows {
   std::size_t first = 0;                  ///< j of the first window
@@ -21,4 +21,4 @@ Windows watch_windows(Simulation simulation, ConstSpan target, std::size_t first
 /// By replicate: the slope of log2 of its windows against j, fitted by least squares.
 Vector window_slopes(const std::vector<Vector>& windows);
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

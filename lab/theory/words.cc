@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 /// Errata from this number on are slips of the pen.
@@ -145,4 +145,4 @@ std::string miss_text(const Check& check) {
   return fmt::format("{:.3g} times the tolerance", check.excess() / check.slack);
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

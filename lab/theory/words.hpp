@@ -7,7 +7,7 @@
 #include "lab/theory/results.hpp"
 
 /// Results in words, the same in the terminal and on the page.
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// An erratum to the paper that bears on a claim.
 struct Erratum {
@@ -48,4 +48,4 @@ const Check& witness(const Findings& findings);
 /// How far a check was missed: "51.2 standard errors".
 std::string miss_text(const Check& check);
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

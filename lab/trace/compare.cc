@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace bcos::lab {
+namespace bcos::lab::trace {
 namespace {
 
 double largest_of(const Numbers& values) {
@@ -88,4 +88,4 @@ bool fits(const TraceCase& trace_case, DType dtype) {
   return dtype == DType::f64 || !state_kinds(trace_case.method).v || !extreme(trace_case);
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::trace

@@ -5,7 +5,7 @@
 
 #include "lab/trace/trace.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::trace {
 
 /// How far a replay is from the trace it should give, in units of what is allowed: <= 1 passes.
 struct TraceMiss {
@@ -22,4 +22,4 @@ TraceMiss compare(const TraceCase& trace_case, const std::vector<TraceStep>& exp
 /// cannot be stored.
 bool fits(const TraceCase& trace_case, DType dtype);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::trace

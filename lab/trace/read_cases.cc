@@ -3,7 +3,7 @@
 #include "engine/error.hpp"
 #include "lab/trace/trace.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::trace {
 namespace {
 
 constexpr std::string_view kWhere = "trace";
@@ -150,4 +150,4 @@ std::vector<TraceCase> read_cases(const Json& file) {
   return cases;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::trace

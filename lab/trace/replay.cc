@@ -6,7 +6,7 @@
 #include "engine/update/block_shape.hpp"
 #include "lab/trace/trace.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::trace {
 namespace {
 
 template <class T>
@@ -140,4 +140,4 @@ std::vector<TraceStep> steps_from_json(const Json& trace) {
   return steps;
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::trace

@@ -12,7 +12,7 @@
 #include "bcos/tensor.hpp"
 
 /// Trace files (docs/formats.md): configurations with their gradients, and what each step gives.
-namespace bcos::lab {
+namespace bcos::lab::trace {
 
 using Json = nlohmann::ordered_json;
 using Numbers = std::vector<double>;
@@ -51,4 +51,4 @@ std::vector<TraceStep> replay(const TraceCase& trace_case, const ReplayOptions& 
 Json to_json(const std::vector<TraceStep>& steps);
 std::vector<TraceStep> steps_from_json(const Json& trace);
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::trace

@@ -16,16 +16,16 @@ struct Setting {
 class GoldenTraces : public testing::TestWithParam<Setting> {};
 
 TEST_P(GoldenTraces, AreReproduced) {
-  const Json file = Json::parse(std::ifstream(BCOS_GOLDEN_FILE));
-  const std::vector<TraceCase> cases = read_cases(file);
+  const trace::Json file = trace::Json::parse(std::ifstream(BCOS_GOLDEN_FILE));
+  const std::vector<trace::TraceCase> cases = trace::read_cases(file);
   ASSERT_EQ(cases.size(), 250U);
   const auto [target, dtype] = GetParam();
   std::size_t compared = 0;
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (!fits(cases[i], dtype)) continue;
-    const auto received = replay(cases[i], {.dtype = dtype, .target = target});
-    const auto expected = steps_from_json(file["cases"][i]["trace"]);
-    const TraceMiss miss = compare(cases[i], expected, received, dtype);
+    if (!trace::fits(cases[i], dtype)) continue;
+    const auto received = trace::replay(cases[i], {.dtype = dtype, .target = target});
+    const auto expected = trace::steps_from_json(file["cases"][i]["trace"]);
+    const trace::TraceMiss miss = trace::compare(cases[i], expected, received, dtype);
     EXPECT_LE(miss.worst, 1.0) << cases[i].name << " at " << miss.where;
     ++compared;
   }

@@ -7,8 +7,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
+import shutil
 import signal
+import subprocess
+import time
 import unittest
 from pathlib import Path
 from typing import Any
@@ -107,7 +111,95 @@ class Train(TrainTest):
         self.assertEqual(result.returncode, 3, result.stderr)
         self.assertIn("lower --lr", result.stderr)
 
+    def test_checkpoints_are_as_many_as_were_asked_for(self) -> None:
+        self.fine(*self.tiny("a", "--checkpoint-every", "1000", "-q"))
+        kept = sorted(path.name for path in (self.runs / "a/checkpoints").glob("step-*"))
+        self.assertEqual(kept, ["step-00000030"])
+
+    def test_a_start_that_fails_leaves_nothing(self) -> None:
+        self.refused(1, "/no/such.txt", *self.tiny("a", "--data", "/no/such.txt"))
+        self.assertFalse(self.runs.exists())
+
+    def test_a_run_that_goes_on_with_other_threads_says_so_and_keeps_its_beginning(self) -> None:
+        self.kill_in_the_middle(self.tiny("a", "--steps", "300"))
+        facts = self.runs / "a/run.json"
+        started = json.loads(facts.read_text())["started"]
+        page = self.fine(*self.tiny("a", "--steps", "300", "--threads", "2"))
+        self.assertIn("goes on with 2 threads after 1", page)
+        now = json.loads(facts.read_text())
+        self.assertEqual(now["started"], started)
+        self.assertGreater(now["seconds"], 0)
+        self.assertEqual([entry["threads"] for entry in now["numerics"]], [1, 2])
+        self.assertGreater(now["numerics"][1]["step"], 0)
+
+    def test_a_closed_pipe_and_a_hang_up_save_the_run(self) -> None:
+        for name, leave in (
+            ("pipe", lambda process: process.stdout.close()),
+            ("hup", lambda process: process.send_signal(signal.SIGHUP)),
+        ):
+            process = self.training(self.tiny(name, "--steps", "100000"))
+            leave(process)
+            process.wait(timeout=60)
+            facts = json.loads((self.runs / name / "run.json").read_text())
+            self.assertEqual(facts["outcome"], "interrupted", name)
+            self.assertTrue(list((self.runs / name / "checkpoints").glob("step-*")), name)
+
+    def test_a_hang_up_that_is_ignored_stays_so(self) -> None:
+        process = self.training(
+            self.tiny("a", "--steps", "100000"),
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+        )
+        process.send_signal(signal.SIGHUP)
+        with self.assertRaises(subprocess.TimeoutExpired):
+            process.wait(timeout=1)
+
+    def test_the_last_of_two_words_for_one_thing_counts(self) -> None:
+        self.refused(
+            2, "only one of lr and adamw_lr", *self.tiny("a", "--lr", "1", "--adamw-lr", "1")
+        )
+        config = self.folder / "c.toml"
+        config.write_text("adamw_lr = 0.004\n")
+        self.fine(*self.tiny("a", "--config", str(config), "--lr", "0.5", "-q"))
+        used = (self.runs / "a/config.toml").read_text()
+        self.assertIn("\nlr = 0.5\n", used)
+        self.assertNotIn("adamw_lr", used)
+
+    def test_a_run_is_extended_where_its_past_agrees(self) -> None:
+        constant = ("--schedule", "constant", "-q", "--steps")
+        self.fine(*self.tiny("whole", *constant, "50"))
+        self.fine(*self.tiny("a", *constant, "30"))
+        self.fine(*self.tiny("a", *constant, "50"))
+        self.assertEqual(self.last_weights("a"), self.last_weights("whole"))
+        last = [x["tel"] for x in lines_of(self.runs / "a/metrics.jsonl") if x["s"] == 50]
+        self.assertEqual(
+            last, [x["tel"] for x in lines_of(self.runs / "whole/metrics.jsonl") if x["s"] == 50]
+        )
+        self.fine(*self.tiny("b", "-q"))
+        self.refused(2, "--branch", *self.tiny("b", "--steps", "60"))
+
+    def test_the_page_is_there_while_a_run_trains(self) -> None:
+        self.training(self.tiny("a", "--steps", "100000"))
+        page = self.runs / "a/report.html"
+        deadline = time.monotonic() + 30
+        while not page.exists():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+        self.assertIn("running at step", page.read_text())
+
+    def test_one_preset_is_enough(self) -> None:
+        self.fine(*self.tiny("a", "-q"))
+        config = str(self.runs / "a/config.toml")
+        self.refused(
+            2, "one preset", "train", "--preset", "gpt-char", "--config", config, "--name", "b"
+        )
+
+    def test_a_folder_of_runs_is_no_run(self) -> None:
+        self.fine(*self.tiny("a", "-q"))
+        self.refused(2, "there are runs in it", *self.tiny("runs", "--out", str(self.folder)))
+
     def test_wrong_use_is_named(self) -> None:
+        self.refused(2, "only one of --resume and --fresh", *self.tiny("a", "--resume", "--fresh"))
+        self.refused(2, "without '/'", *self.tiny("../../x"))
         self.refused(2, "did you mean '--warmup'?", "train", "--warmpu", "3")
         self.refused(2, "steps as a whole number", "train", "--steps", "many")
         self.refused(2, "did you mean 'demo'?", "train", "--preset", "dmo")
@@ -278,21 +370,139 @@ class Compare(TrainTest):
         again = self.fine(*self.grid("--seeds", "0,1", "--jobs", "2"))
         self.assertEqual(again.count("finished before"), 4)
 
+    def cell(self, start: str) -> Path:
+        [config] = (self.runs / "grid").glob(f"{start}*/config.toml")
+        return config.parent
+
+    def table(self, page: str) -> list[str]:
+        """The rows of the table, without times."""
+        rows = [line for line in page.splitlines() if line.startswith(("adamw", "bcosw_c"))]
+        return sorted(re.sub(r"\d+(\.\d+)? +\d+\.\d %", "", row) for row in rows[:-1])
+
     def test_a_cell_that_fails_is_named_and_the_others_run(self) -> None:
         result = run(*self.grid("--methods", "adamw:lr=1e38:clip=0:warmup=0,bcosw_c"))
         self.assertEqual(result.returncode, 1)
-        self.assertIn("adamw-lr1e+38-seed0 (exit code 3)", result.stderr)
-        self.assertTrue((self.runs / "grid/bcosw_c-lr0.0005-seed0/report.html").exists())
+        self.assertRegex(
+            result.stderr, r"first adamw-lr1e\+38-\w+-s0 \(diverged after step \d+ of 30\)"
+        )
+        self.assertTrue((self.cell("bcosw_c") / "report.html").exists())
+        self.assertIn("1 of 1 diverged", result.stdout)
+
+    def test_each_cell_is_shown_as_what_it_is_and_only_whole_ones_are_averaged(self) -> None:
+        self.fine(*self.grid("--seeds", "0-4", "--methods", "bcosw_c", "-q"))
+        runs = {path.name[-1]: path for path in (self.runs / "grid").glob("bcosw_c*-s?")}
+        whole = self.fine("report", runs["0"])
+
+        def outcome(seed: str, said: str) -> None:
+            facts = json.loads((runs[seed] / "run.json").read_text())
+            (runs[seed] / "run.json").write_text(json.dumps({**facts, "outcome": said}))
+
+        outcome("1", "diverged")
+        outcome("2", "interrupted")
+        (runs["3"] / "run.json").write_text('{"name":')
+        outcome("4", "running")  # killed
+        page = self.fine("report", self.runs / "grid")
+        for words in ("1 of 5 diverged", "2 of 5 interrupted", "1 of 5 damaged"):
+            self.assertIn(words, page)
+        self.assertNotIn("±", page)
+        self.assertIn("ended at a validation loss", whole)
+        outcome("1", "finished")
+        [row] = [
+            x
+            for x in self.fine("report", self.runs / "grid").splitlines()
+            if "damaged" in x and "bcosw_c " in x
+        ]
+        self.assertIn(" ± ", row)
+        self.assertRegex(row, r"bcosw_c +0.0005 +2 ")
+
+    def test_variants_of_a_method_are_groups_of_their_own(self) -> None:
+        page = self.fine(*self.grid("--methods", "bcosw_c,bcosw_c:beta=0.8", "-q"))
+        page = self.fine("report", self.runs / "grid")
+        self.assertRegex(page, r"bcosw_c, beta 0.9 +0.0005 +1 ")
+        self.assertRegex(page, r"bcosw_c, beta 0.8 +0.0005 +1 ")
+        page = self.fine(*self.grid("--name", "b", "--vary", "weight_decay=.01,.1"))
+        self.assertEqual(
+            len(re.findall(r"^(?:adamw|bcosw_c), lambda 0\.\d+ +0\.", page, re.M)), 4, page
+        )
+        self.assertIn("alpha x lambda", page)
+
+    def test_all_methods_decay_alike_unless_decay_is_compared(self) -> None:
+        page = self.fine(*self.grid("--jobs", "1"))
+        self.assertNotIn("alpha x lambda", page)
+        self.assertIn("decay_rate = ", (self.cell("bcosw_c") / "config.toml").read_text())
+
+    def test_order_parts_and_kills_give_the_same_table(self) -> None:
+        grid = ("--seeds", "0,1", "--vary", "beta=.8,.9", "--name")
+        whole = self.table(self.fine(*self.grid(*grid, "whole")))
+        self.assertEqual(len(whole), 4)
+        other = ("--seeds", "1,0", "--vary", "beta=.9,.8", "--methods", "bcosw_c,adamw", "--name")
+        self.assertEqual(self.table(self.fine(*self.grid(*other, "other"))), whole)
+        first = ("--seeds", "1", "--vary", "beta=.9", "--methods", "adamw")
+        self.fine(*self.grid(*first, "--name", "parts", "-q"))
+        arguments = self.grid(*grid, "parts", "--jobs", "1")
+        process = self.training(arguments, until=b"[3/8]")
+        process.kill()
+        process.wait()
+        deadline = time.monotonic() + 30
+        page = run(*arguments)
+        while page.returncode != 0 and time.monotonic() < deadline:
+            page = run(*arguments)  # the children save and go
+        self.assertIn("finished before", page.stdout)
+        self.assertEqual(self.table(page.stdout), whole)
+
+    def test_a_grid_that_grows_ends_with_the_best_inside(self) -> None:
+        page = self.fine(*self.grid("--grow", "lr", "--seeds", "1,2", "--methods", "bcosw_c"))
+        again = self.fine(*self.grid("--grow", "lr", "--seeds", "1,2", "--methods", "bcosw_c"))
+        self.assertNotIn("done", again.replace("finished before", ""))
+        self.assertEqual(self.table(page), self.table(again))
+        self.assertIn("best", page)
+        self.assertEqual(
+            json.loads((self.runs / "grid/compare.json").read_text()), {"choosing_seed": 0}
+        )
+
+    def test_conflicts_are_found_before_anything_starts(self) -> None:
+        self.fine(*self.grid("-q"))
+        path = self.cell("bcosw_c")
+        config = path / "config.toml"
+        config.write_text(config.read_text().replace("width = 16", "width = 8"))
+        self.refused(2, "width = '8'", *self.grid("--seeds", "0,1"))
+        self.assertEqual(len(list((self.runs / "grid").glob("*-s1"))), 0)
+
+    def test_the_file_of_a_cell_gives_the_comparison_again(self) -> None:
+        self.fine(*self.grid("-q"))
+        config = str(self.cell("adamw") / "config.toml")
+        again = self.fine("compare", "--config", config, "--out", str(self.runs), "--name", "grid")
+        self.assertEqual(again.count("finished before"), 2)
+        self.refused(
+            2,
+            "but it is a run",
+            *self.grid("--name", self.cell("adamw").name, "--out", str(self.runs / "grid")),
+        )
+
+    def test_a_killed_comparison_leaves_no_child_behind(self) -> None:
+        process = self.training(self.grid("--steps", "100000", "--jobs", "1"), until=b"step    21/")
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        self.assertEqual(len(children), 1)
+        process.kill()
+        process.wait()
+        deadline = time.monotonic() + 30
+        while Path(f"/proc/{children[0]}").exists():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+        [cell] = (self.runs / "grid").glob("adamw*/run.json")
+        self.assertEqual(json.loads(cell.read_text())["outcome"], "interrupted")
 
     def test_ctrl_c_saves_what_runs(self) -> None:
         process = self.training(
-            self.grid("--steps", "100000"), until=b"step    21/", start_new_session=True
+            self.grid("--steps", "100000", "--jobs", "1"),
+            until=b"step    21/",
+            start_new_session=True,
         )
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does
         rest, errors = process.communicate(timeout=60)
         self.assertEqual((process.returncode, errors), (130, b""))
         self.assertIn(b"the same command goes on", rest)
-        cell = self.runs / "grid/adamw-lr0.002-seed0"
+        cell = self.cell("adamw")
         self.assertEqual(json.loads((cell / "run.json").read_text())["outcome"], "interrupted")
         self.assertTrue(list((cell / "checkpoints").glob("step-*")))
 
@@ -302,13 +512,13 @@ class Compare(TrainTest):
         self.assertIn("/no/such.txt", result.stderr)
         self.assertIn("2 of 2 did not", result.stderr)
 
-    def test_other_settings_are_not_taken_for_finished(self) -> None:
-        self.fine(*self.grid("-q"))
-        self.refused(2, "steps = '30'", *self.grid("--steps", "40"))
-
     def test_wrong_grids_are_refused_before_anything_runs(self) -> None:
         self.refused(2, "--lrs", *self.grid("--lrs", "a,b"))
         self.refused(2, "--seeds", *self.grid("--seeds", "0.5"))
+        self.refused(2, "different seeds", *self.grid("--seeds", "0,0"))
+        self.refused(2, "did you mean 'beta'", *self.grid("--vary", "beat=.8,.9"))
+        many = ",".join(str(0.001 * k) for k in range(1, 600))
+        self.refused(2, "received 1198", *self.grid("--lrs", many))
         self.refused(2, "but received 'bcosw_d'", *self.grid("--methods", "adamw,bcosw_d"))
         self.assertFalse(self.runs.exists())
 
@@ -355,6 +565,50 @@ class After(TrainTest):
         self.assertIn("bytes", self.fine("data", "info", self.text))
         self.refused(2, "--bpe", "data", "tokenize", self.text)
         self.refused(1, "/no/such", "data", "info", "/no/such")
+
+    def test_a_damaged_best_checkpoint_is_named(self) -> None:
+        self.fine(*self.tiny("a", "--keep", "3", "-q"))
+        newest = sorted((self.runs / "a/checkpoints").glob("step-*"))[-1]
+        weights = bytearray((newest / "model.safetensors").read_bytes())
+        weights[-5] ^= 1
+        (newest / "model.safetensors").write_bytes(weights)
+        result = run("sample", self.runs / "a", "--count", "3")
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stderr, rf"{newest.name}.*is taken instead\n\Z")
+
+    def test_a_gpt_without_biases_is_written_for_others(self) -> None:
+        self.fine(*self.tiny("a", "--bias", "no", "--activation", "relu", "-q"))
+        file = self.folder / "gpt2.safetensors"
+        said = self.fine("sample", self.runs / "a", "--export", file)
+        config = json.loads(said[said.index("{") :])
+        self.assertEqual((config["activation_function"], config["n_layer"]), ("relu", 1))
+        more = ("--bias", "yes", "--activation", "relu", "--init-from", str(file))
+        self.fine(*self.tiny("b", *more, "-q"))
+        last = [x["tel"] for x in lines_of(self.runs / "a/metrics.jsonl") if "tel" in x][-1]
+        first = [x["tel"] for x in lines_of(self.runs / "b/metrics.jsonl") if "tel" in x][0]
+        self.assertAlmostEqual(first, last, delta=1e-5)
+
+    def test_a_report_counts_each_run_once(self) -> None:
+        self.fine(*self.tiny("a", "-q"))
+        self.fine(*self.tiny("a", "-q", "--fresh"))
+        self.assertTrue((self.runs / "a.old-1/put-aside").exists())
+        shutil.copytree(self.runs / "a", self.runs / "b")
+        (self.runs / "b/metrics.jsonl").unlink()
+        twice = run("report", self.runs / "a", f"{self.runs}/./a")
+        self.assertIn("is given twice and counts once", twice.stderr)
+        self.assertIn("ended at a validation loss", twice.stdout)
+        whole = run("report", self.runs, "--out", self.folder / "page.html")
+        self.assertRegex(whole.stdout, r"1 of 2 interrupted")
+
+    def test_cut_lines_of_metrics_are_left_out_and_counted(self) -> None:
+        self.fine(*self.tiny("a", "-q"))
+        metrics = self.runs / "a/metrics.jsonl"
+        lines = metrics.read_text().splitlines()
+        lines[4] = lines[4][:10]
+        metrics.write_text("\n".join(lines) + "\n")
+        self.assertIn(
+            "One line of its metrics could not be read", self.fine("report", self.runs / "a")
+        )
 
     def test_the_checkpoint_opens_in_python(self) -> None:
         from safetensors.numpy import load_file

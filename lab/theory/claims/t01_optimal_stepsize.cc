@@ -8,7 +8,7 @@
 #include "lab/theory/parallel.hpp"
 #include "lab/theory/problems/examples.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 /// E|x - gamma d - x_*|^2 - |x - x_*|^2 of one block, from its moments.
@@ -60,15 +60,15 @@ std::vector<Place> places_of(const Problem& problem, const Vector& target, std::
 /// What gammahat gains, and what half as long a stepsize again loses of it, on the same samples:
 /// both over the decrease that is claimed.
 struct Seen {
-  Estimate gained;
-  Estimate lost;
+  numbers::Estimate gained;
+  numbers::Estimate lost;
 };
 
 Seen sample(const Setup& setup, const Place& place, std::uint64_t samples, std::uint64_t key) {
   const std::size_t size = place.problem.block_size();
   const double gamma = place.gammahat(setup);
-  Moments gained(1);
-  Moments lost(0.25);
+  numbers::Moments gained(1);
+  numbers::Moments lost(0.25);
   const Vector e = minus(place.x, place.target);
   const ConstSpan e_k = ConstSpan(e).subspan(place.block * size, size);
   Vector d(place.problem.size());
@@ -86,8 +86,8 @@ Seen sample(const Setup& setup, const Place& place, std::uint64_t samples, std::
 }
 
 /// The place that is furthest from the prediction, as the worst of all.
-void check_worst(const std::string& what, const std::vector<Seen>& all, Estimate Seen::* part,
-                 double predicted, Findings& findings) {
+void check_worst(const std::string& what, const std::vector<Seen>& all,
+                 numbers::Estimate Seen::* part, double predicted, Findings& findings) {
   const Seen worst = std::ranges::max(all, {}, [&](const Seen& seen) {
     return std::abs((seen.*part).value - predicted) / ((seen.*part).se + 1e-12);
   });
@@ -128,22 +128,22 @@ void draw(const Setup& setup, Findings& findings) {
   Vector mean(problem->size());
   Vector second(problem->size());
   problem->moments(x, mean, second);
-  lab::Figure figure{.title = "Change of the expected squared distance after one step (P1)",
-                     .caption =
-                         "Each coordinate has a stepsize of its own that brings it nearest "
-                         "to its target; the point is gammahat, at the bottom of its "
-                         "parabola. Twice that stepsize gains nothing.",
-                     .x = {.label = "stepsize gamma"},
-                     .y = {.label = "E|x_k - gamma d_k - x_*k|^2 - |x_k - x_*k|^2"},
-                     .series = {}};
-  lab::Figure::Series best{
-      .label = "gammahat", .mark = lab::Figure::Mark::points, .x = {}, .y = {}};
+  lab::plot::Figure figure{.title = "Change of the expected squared distance after one step (P1)",
+                           .caption =
+                               "Each coordinate has a stepsize of its own that brings it nearest "
+                               "to its target; the point is gammahat, at the bottom of its "
+                               "parabola. Twice that stepsize gains nothing.",
+                           .x = {.label = "stepsize gamma"},
+                           .y = {.label = "E|x_k - gamma d_k - x_*k|^2 - |x_k - x_*k|^2"},
+                           .series = {}};
+  lab::plot::Figure::Series best{
+      .label = "gammahat", .mark = lab::plot::Figure::Mark::points, .x = {}, .y = {}};
   for (std::size_t k = 0; k < x.size(); ++k) {
     const double aim = e[k] * mean[k];
     const double gammahat = aim / setup.right(second[k], mean[k] * mean[k], kMeanSquared);
     best.x.push_back(gammahat);
     best.y.push_back(change(gammahat, aim, second[k]));
-    lab::Figure::Series parabola{.label = fmt::format("coordinate {}", k), .x = {}, .y = {}};
+    lab::plot::Figure::Series parabola{.label = fmt::format("coordinate {}", k), .x = {}, .y = {}};
     constexpr int kPoints = 60;
     for (int i = 0; i <= kPoints; ++i) {
       const double gamma = 2.2 * gammahat * i / kPoints;
@@ -180,4 +180,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -9,7 +9,7 @@
 #include "lab/theory/problems/examples.hpp"
 #include "lab/theory/simulation.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 enum Mutant { kHalf = 1, kNoCross, kCoordinates, kHalfOfSecond, kAway };
@@ -31,8 +31,8 @@ double b_star_of(const Setup& setup, const Aimed& c) {
 }
 
 /// One step from one point, sampled through the engine.
-Estimate sampled(const Aimed& c, const Vector& x, double alpha, std::uint64_t replicates,
-                 std::uint64_t key) {
+numbers::Estimate sampled(const Aimed& c, const Vector& x, double alpha, std::uint64_t replicates,
+                          std::uint64_t key) {
   const Simulation simulation{.problem = *c.problem,
                               .method = conceptual(c.lambda),
                               .stepsizes = {alpha},
@@ -44,7 +44,7 @@ Estimate sampled(const Aimed& c, const Vector& x, double alpha, std::uint64_t re
       .front();
 }
 
-lab::Figure step_figure() {
+lab::plot::Figure step_figure() {
   return {.title = "One step from x_0 on P1: distance and bound",
           .caption =
               "The expected squared distance after one step lies below the lemma's bound for "
@@ -55,23 +55,23 @@ lab::Figure step_figure() {
           .series = {}};
 }
 
-lab::Figure cloud_figure() {
+lab::plot::Figure cloud_figure() {
   return {.title = "Distance against bound after one step, from random points",
           .caption =
               "Near the target and far from it, no point lies above the diagonal: the step "
               "with alpha = 1 / (2 lambda) keeps to its bound on every problem. On pure "
               "noise, P0, all points lie on it.",
           .x = {.label = "bound (1 - alpha lambda)^2 |e|^2 + alpha^2 B_*",
-                .scale = lab::Figure::Scale::log},
-          .y = {.label = "E|x_1 - x_*|^2", .scale = lab::Figure::Scale::log},
+                .scale = lab::plot::Figure::Scale::log},
+          .y = {.label = "E|x_1 - x_*|^2", .scale = lab::plot::Figure::Scale::log},
           .series = {}};
 }
 
 /// Exact values and bounds for all stepsizes that the lemma allows.
 void draw_step(const Setup& setup, const Aimed& c, Findings& findings) {
-  lab::Figure figure = step_figure();
+  lab::plot::Figure figure = step_figure();
   const Vector x0 = c.problem->start();
-  using Mark = lab::Figure::Mark;
+  using Mark = lab::plot::Figure::Mark;
   figure.series = {{.label = "exact", .x = {}, .y = {}},
                    {.label = "bound", .mark = Mark::dashed, .x = {}, .y = {}},
                    {.label = "|x_0 - x_*|^2", .mark = Mark::dashed, .x = {}, .y = {}}};
@@ -94,7 +94,8 @@ void from_the_start(const Setup& setup, const Aimed& c, Findings& findings) {
     const double less = setup.right(0.0, alpha * alpha * c.blocks() / 2, kHalfOfSecond);
     const double exact = one_step_distance(*c.problem, x0, alpha, c.lambda, c.target) - less;
     const std::string where = fmt::format("{}, alpha lambda {}", c.id, share);
-    const Estimate seen = sampled(c, x0, alpha, setup.scaled(40000, 400000), key_of("T2/" + where));
+    const numbers::Estimate seen =
+        sampled(c, x0, alpha, setup.scaled(40000, 400000), key_of("T2/" + where));
     findings.equal(fmt::format("{}: E|x_1 - x_*|^2 as computed", where), seen, exact);
     if (c.id == "P0" || c.id == "P0b") {
       const double bound = one_step_bound(c.d0, alpha, c.lambda, b_star_of(setup, c));
@@ -105,9 +106,11 @@ void from_the_start(const Setup& setup, const Aimed& c, Findings& findings) {
 
 /// The least margin over |e| of a problem, and the most of the bound that is used: 1 where it is
 /// attained, far out along the target, which P2 alone does not.
-void from_everywhere(const Setup& setup, const Aimed& c, Findings& findings, lab::Figure& cloud) {
+void from_everywhere(const Setup& setup, const Aimed& c, Findings& findings,
+                     lab::plot::Figure& cloud) {
   constexpr std::size_t kDrawn = 40;
-  lab::Figure::Series drawn{.label = c.id, .mark = lab::Figure::Mark::points, .x = {}, .y = {}};
+  lab::plot::Figure::Series drawn{
+      .label = c.id, .mark = lab::plot::Figure::Mark::points, .x = {}, .y = {}};
   const std::size_t count = setup.scaled(300, 1000);
   double least_margin = std::numeric_limits<double>::infinity();
   double most_used = 0;
@@ -152,7 +155,7 @@ void from_everywhere(const Setup& setup, const Aimed& c, Findings& findings, lab
   if (squared_norm(c.target) > 0 && c.id != "P2") {
     const double alpha = 1 / c.lambda;
     const double bound = one_step_bound(0, alpha, c.lambda, b_star_of(setup, c));
-    const Estimate seen = sampled(c, far, alpha, 4000, key_of("T2/far/" + c.id));
+    const numbers::Estimate seen = sampled(c, far, alpha, 4000, key_of("T2/far/" + c.id));
     findings.equal(c.id + ", alpha lambda 1, far out along x_*: E|x_1 - x_*|^2 attains the bound",
                    seen, bound, 1e-4 * bound);
   }
@@ -214,9 +217,9 @@ void still_block(const Setup& setup, Findings& findings) {
                  sampled(c, x, alpha, setup.scaled(40000, 400000), key_of("T2/still")), exact);
 }
 
-void draw_diagonal(lab::Figure& cloud) {
-  lab::Figure::Series diagonal{
-      .label = "equality", .mark = lab::Figure::Mark::dashed, .x = {}, .y = {}};
+void draw_diagonal(lab::plot::Figure& cloud) {
+  lab::plot::Figure::Series diagonal{
+      .label = "equality", .mark = lab::plot::Figure::Mark::dashed, .x = {}, .y = {}};
   for (const auto& series : cloud.series) {
     const auto [least, most] = std::ranges::minmax(series.x);
     diagonal.x.insert(diagonal.x.end(), {least, most});
@@ -227,7 +230,7 @@ void draw_diagonal(lab::Figure& cloud) {
 }
 
 void run(const Setup& setup, Findings& findings) {
-  lab::Figure cloud = cloud_figure();
+  lab::plot::Figure cloud = cloud_figure();
   for (const Aimed& c : aimed_problems()) {
     setup.stage(c.id);
     from_the_start(setup, c, findings);
@@ -262,4 +265,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -8,7 +8,7 @@
 #include "lab/theory/formulas.hpp"
 #include "lab/theory/simulation.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 /// |e|^2 - factor alpha <e, phi> + alpha^2 m.
@@ -38,7 +38,8 @@ double from_moments(const Aimed& c, ConstSpan x, double alpha) {
   return sum;
 }
 
-Estimate sampled(const Aimed& c, double alpha, std::uint64_t replicates, std::uint64_t key) {
+numbers::Estimate sampled(const Aimed& c, double alpha, std::uint64_t replicates,
+                          std::uint64_t key) {
   const Simulation simulation{.problem = *c.problem,
                               .method = conceptual(0),
                               .stepsizes = {alpha},
@@ -54,7 +55,8 @@ void from_the_start(const Setup& setup, const Aimed& c, Findings& findings) {
   const Vector x0 = c.problem->start();
   for (const double alpha : {1.0, 0.1, 3.0}) {
     const std::string where = fmt::format("{}, alpha {}", c.id, alpha);
-    const Estimate seen = sampled(c, alpha, setup.scaled(40000, 400000), key_of("T3/" + where));
+    const numbers::Estimate seen =
+        sampled(c, alpha, setup.scaled(40000, 400000), key_of("T3/" + where));
     findings.equal(fmt::format("{}: E|x_1-x_*|^2 = |e|^2 - 2 alpha<e,phi> + alpha^2 m", where),
                    seen, next_distance(setup, c, x0, alpha, setup.right(2.0, 1.0)));
     Findings::as_printed(
@@ -114,4 +116,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -9,7 +9,7 @@
 #include "lab/theory/parallel.hpp"
 #include "lab/theory/problems/quadratic.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 constexpr double kAlpha = 0.1;
@@ -38,8 +38,8 @@ Bound bound_of(const Setup& setup, const Aimed& c, double alpha, std::uint64_t s
 }
 
 /// |x_t - x_*|^2 averaged over t in (from, steps], by replicate.
-Estimate plateau_of(const Aimed& c, double alpha, std::uint64_t from, std::uint64_t steps,
-                    std::uint64_t replicates, std::uint64_t key) {
+numbers::Estimate plateau_of(const Aimed& c, double alpha, std::uint64_t from, std::uint64_t steps,
+                             std::uint64_t replicates, std::uint64_t key) {
   const Simulation simulation{.problem = *c.problem,
                               .method = conceptual(c.lambda),
                               .stepsizes = {alpha},
@@ -53,7 +53,7 @@ Estimate plateau_of(const Aimed& c, double alpha, std::uint64_t from, std::uint6
     }
   });
   for (double& sum : sums) sum /= static_cast<double>(steps - from);
-  return mean_of(sums);
+  return numbers::mean_of(sums);
 }
 
 /// E(x_k - x_*k)^2 of one coordinate of the quadratic in the long run, without linearising: its
@@ -123,7 +123,7 @@ void on_the_quadratic(const Setup& setup, Findings& findings) {
   const double linearised = sum_of_limits(constant_limit, kAlpha, kappa, nu);
   const double exact = stationary_distance(problem, c.lambda, kAlpha);
   const std::uint64_t steps = setup.scaled(400, 1000);
-  const Estimate seen =
+  const numbers::Estimate seen =
       plateau_of(c, kAlpha, steps / 2, steps, setup.scaled(3000, 20000), key_of("T4/P1/plateau"));
   findings.equal("P1: plateau of E|x_t - x_*|^2 = that of its exact law", seen,
                  setup.right(exact, linearised, kNoSignal));
@@ -147,20 +147,20 @@ void on_blocks(const Setup& setup, Findings& findings) {
       setup.right(problem.noise_variance(c.lambda), Vector(problem.size(), 1.0), kNoSignal);
   const double linearised = sum_of_limits(constant_limit, kSmall, problem.kappa(c.lambda), nu);
   const std::uint64_t steps = setup.scaled(600, 2000);
-  const Estimate seen =
+  const numbers::Estimate seen =
       plateau_of(c, kSmall, steps / 2, steps, setup.scaled(3000, 20000), key_of("T4/P1b/plateau"));
   findings.equal("P1b: plateau under alpha = 0.05, linearised", seen, linearised,
                  0.02 * linearised);
 }
 
-lab::Figure picture(const Aimed& c, const Course& course, const Bound& bound, double alpha) {
-  lab::Figure figure{
+lab::plot::Figure picture(const Aimed& c, const Course& course, const Bound& bound, double alpha) {
+  lab::plot::Figure figure{
       .title = fmt::format("{}: constant stepsize", c.id),
       .caption = fmt::format("The mean squared distance under alpha = {:.3g} falls at least as "
                              "fast as the bound and levels out below it.",
                              alpha),
-      .x = {"t", lab::Figure::Scale::log},
-      .y = {"E|x_t - x_*|^2", lab::Figure::Scale::log},
+      .x = {"t", lab::plot::Figure::Scale::log},
+      .y = {"E|x_t - x_*|^2", lab::plot::Figure::Scale::log},
       .series = {}};
   const auto times = even_log_times(course.size() - 1);
   add_course(figure, "mean ± 2 standard errors", course, times);
@@ -218,4 +218,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

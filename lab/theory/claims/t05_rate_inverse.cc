@@ -9,7 +9,7 @@
 #include "lab/theory/formulas.hpp"
 #include "lab/theory/problems/quadratic.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 enum Mutant { kSlow = 1, kSharp, kNoSignal, kHalfB, kCoordinates, kAway };
@@ -27,7 +27,7 @@ Vector bound_for(const Setup& setup, const Aimed& c, const Stepsizes& stepsizes,
 
 double after(std::uint64_t t) { return static_cast<double>(t + 1); }
 
-Estimate scaled_end(const Course& course) {
+numbers::Estimate scaled_end(const Course& course) {
   const double factor = after(course.size() - 1);
   return {factor * course.back().value, factor * course.back().se};
 }
@@ -41,7 +41,8 @@ double printed_constant(const Aimed& c, double alpha) {
 
 /// The slope of log E|x_t|^2 against log t over the last two decades: the replicates in parts, each
 /// with a slope of its own, so that it has a standard error.
-Estimate slope(const Aimed& c, double alpha, std::uint64_t steps, std::uint64_t replicates) {
+numbers::Estimate slope(const Aimed& c, double alpha, std::uint64_t steps,
+                        std::uint64_t replicates) {
   constexpr std::uint64_t kParts = 64;
   const auto all = even_log_times(steps, 60);
   std::vector<std::uint64_t> times;
@@ -61,13 +62,13 @@ Estimate slope(const Aimed& c, double alpha, std::uint64_t steps, std::uint64_t 
                                 .key = key_of("T5/slope"),
                                 .first_replicate = part * replicates};
     Vector log_means;
-    for (const Estimate& mean :
+    for (const numbers::Estimate& mean :
          means_at(simulation, times, [&](ConstSpan x) { return squared_distance(x, c.target); })) {
       log_means.push_back(std::log(mean.value));
     }
-    slopes.push_back(slope_of(logs, log_means));
+    slopes.push_back(numbers::slope_of(logs, log_means));
   }
-  return mean_of(slopes);
+  return numbers::mean_of(slopes);
 }
 
 /// Pure noise attains R_t at every t, and with it the sharp constant.
@@ -164,13 +165,13 @@ void on_the_quadratic(const Setup& setup, Findings& findings) {
       setup.right(problem.noise_variance(c.lambda), Vector(problem.size(), 1.0), kNoSignal);
   const Vector e0 = minus(problem.start(), c.target);
   const std::uint64_t steps = setup.scaled(1000, 10000);
-  lab::Figure figure{.title = "P1: (t+1) E|x_t - x_*|^2 under alpha / (t+1)",
-                     .caption =
-                         "The scaled distance settles at the sharp limit of the linearised "
-                         "recursion (dashed), whatever alpha.",
-                     .x = {"t", lab::Figure::Scale::log},
-                     .y = {"(t+1) E|x_t - x_*|^2", lab::Figure::Scale::log},
-                     .series = {}};
+  lab::plot::Figure figure{.title = "P1: (t+1) E|x_t - x_*|^2 under alpha / (t+1)",
+                           .caption =
+                               "The scaled distance settles at the sharp limit of the linearised "
+                               "recursion (dashed), whatever alpha.",
+                           .x = {"t", lab::plot::Figure::Scale::log},
+                           .y = {"(t+1) E|x_t - x_*|^2", lab::plot::Figure::Scale::log},
+                           .series = {}};
   const auto times = even_log_times(steps, 60);
   for (const auto& [alpha, quoted] : {Quoted{1.2, 3.0955}, {1.6, 3.4022}, {2.0, 3.8690}}) {
     const double limit = sum_of_limits(inverse_limit, alpha, kappa, nu);
@@ -190,14 +191,14 @@ void on_the_quadratic(const Setup& setup, Findings& findings) {
   findings.figure(std::move(figure));
 }
 
-lab::Figure picture(const Aimed& c, const Course& course, ConstSpan bound, double alpha) {
-  lab::Figure figure{.title = fmt::format("{}: stepsize alpha / (t+1)", c.id),
-                     .caption =
-                         "The mean squared distance falls like 1/t; R_t bounds it at every "
-                         "t, the constants in the limit.",
-                     .x = {"t", lab::Figure::Scale::log},
-                     .y = {"E|x_t - x_*|^2", lab::Figure::Scale::log},
-                     .series = {}};
+lab::plot::Figure picture(const Aimed& c, const Course& course, ConstSpan bound, double alpha) {
+  lab::plot::Figure figure{.title = fmt::format("{}: stepsize alpha / (t+1)", c.id),
+                           .caption =
+                               "The mean squared distance falls like 1/t; R_t bounds it at every "
+                               "t, the constants in the limit.",
+                           .x = {"t", lab::plot::Figure::Scale::log},
+                           .y = {"E|x_t - x_*|^2", lab::plot::Figure::Scale::log},
+                           .series = {}};
   const auto times = even_log_times(course.size() - 1, 60);
   add_course(figure, "mean ± 2 standard errors", course, times);
   add_bound(figure, "R_t", bound, times);
@@ -279,4 +280,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -10,7 +10,7 @@
 #include "lab/theory/numerics.hpp"
 #include "lab/theory/problems/quadratic.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 enum Mutant { kTwice = 1, kSquared, kHalfB, kCoordinates, kAway, kNoSignal };
@@ -131,18 +131,18 @@ void on_the_quadratic(const Setup& setup, Findings& findings) {
   const auto scaled = power_of_time(kP);
   const double scale = scaled(steps);
   const double linear = scale * linear_course({kAlpha, kP}, kappa, nu, e0, steps).back();
-  const Estimate end = {scale * course.back().value, scale * course.back().se};
+  const numbers::Estimate end = {scale * course.back().value, scale * course.back().se};
   findings.equal(fmt::format("P1, alpha 1.5, p = 0.75: the same at t = {}, linearised", steps), end,
                  linear, 0.02 * linear);
   findings.number(fmt::format("P1: (t+1)^0.75 E|x_t - x_*|^2 at t = {}", steps), end);
 
-  lab::Figure figure{.title = "P1: (t+1)^p E|x_t - x_*|^2 under alpha / (t+1)^p, p = 0.75",
-                     .caption =
-                         "The scaled distance settles at the limit of the linearised "
-                         "recursion, far below what the bounds allow.",
-                     .x = {"t", lab::Figure::Scale::log},
-                     .y = {"(t+1)^p E|x_t - x_*|^2", lab::Figure::Scale::log},
-                     .series = {}};
+  lab::plot::Figure figure{.title = "P1: (t+1)^p E|x_t - x_*|^2 under alpha / (t+1)^p, p = 0.75",
+                           .caption =
+                               "The scaled distance settles at the limit of the linearised "
+                               "recursion, far below what the bounds allow.",
+                           .x = {"t", lab::plot::Figure::Scale::log},
+                           .y = {"(t+1)^p E|x_t - x_*|^2", lab::plot::Figure::Scale::log},
+                           .series = {}};
   const auto times = even_log_times(steps, 100);
   add_course(figure, "mean ± 2 standard errors", course, times, scaled);
   add_level(figure, "limit, linearised", limit, times);
@@ -221,4 +221,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

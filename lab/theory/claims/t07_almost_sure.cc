@@ -10,7 +10,7 @@
 #include "lab/theory/numerics.hpp"
 #include "lab/theory/windows.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 enum Mutant { kConstant = 1, kAway, kHalfOfNoise, kHalfOfRate };
@@ -74,7 +74,7 @@ void ville(const Setup& setup, Findings& findings) {
   });
   const double bound =
       static_cast<double>(kSteps) * kAlpha * kAlpha / eta * setup.right(1.0, 0.5, kHalfOfNoise);
-  const Estimate seen = mean_of(reached);
+  const numbers::Estimate seen = numbers::mean_of(reached);
   findings.at_most("rare jumps: share of paths with |e_t|^2 >= eta at some t, Ville's bound", seen,
                    bound);
   findings.equal("rare jumps: that share over Ville's bound", {seen.value / bound, seen.se / bound},
@@ -118,7 +118,7 @@ void balance(const Setup& setup, const Aimed& c, const Schedule& schedule, Findi
   }
   findings.equal(fmt::format("{}, {}: E|e_T|^2 + what sum alpha_t took = D_0 + what it added", c.id,
                              schedule.name),
-                 mean_of(sums), added);
+                 numbers::mean_of(sums), added);
 }
 
 double quantile(Vector values, double share) {
@@ -126,15 +126,15 @@ double quantile(Vector values, double share) {
   return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
 }
 
-lab::Figure picture(const Aimed& c, const Windows& windows) {
-  using Mark = lab::Figure::Mark;
-  lab::Figure figure{
+lab::plot::Figure picture(const Aimed& c, const Windows& windows) {
+  using Mark = lab::plot::Figure::Mark;
+  lab::plot::Figure figure{
       .title = fmt::format("{}: the largest |x_t - x_*|^2 from 2^j to 2^(j+1)", c.id),
       .caption =
           "Not the mean alone: the worst of all seeds comes down, window "
           "after window, as 1/t.",
-      .x = {"t = 2^j", lab::Figure::Scale::log},
-      .y = {"max |x_t - x_*|^2", lab::Figure::Scale::log},
+      .x = {"t = 2^j", lab::plot::Figure::Scale::log},
+      .y = {"max |x_t - x_*|^2", lab::plot::Figure::Scale::log},
       .series = {{"middle nine tenths of the seeds", Mark::band, {}, {}},
                  {"median seed", Mark::line, {}, {}},
                  {"worst seed", Mark::points, {}, {}},
@@ -186,9 +186,9 @@ void every_seed(const Setup& setup, const Aimed& right, const Schedule& schedule
   const double there = bound_recursion(allowed, c.lambda, c.b_star, d0, begin).front();
   findings.at_most(fmt::format("{}, {}: largest |e_t|^2 of 16 paths in the last doubling of t",
                                c.id, schedule.name),
-                   largest_in_batches(ends), kMaximum * there);
+                   numbers::largest_in_batches(ends), kMaximum * there);
   findings.number(fmt::format("{}, {}: log2 of max|e_t|^2 a doubling, mean", c.id, schedule.name),
-                  mean_of(window_slopes(windows.most)));
+                  numbers::mean_of(window_slopes(windows.most)));
   if (schedule.far == 1 && (c.id == "P0" || c.id == "P1") &&
       schedule.stepsizes.alpha * c.lambda == 1) {
     findings.figure(picture(c, windows));
@@ -223,4 +223,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -8,7 +8,7 @@
 #include "lab/theory/formulas.hpp"
 #include "lab/theory/problems/quadratic.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 /// <e, phi> >= mu |e|^2 for all e with |e_k| <= r.
@@ -94,11 +94,12 @@ void stopped(const Setup& setup, const Quadratic& problem, double r, Findings& f
       bound = (1 - 2 * alpha * mu) * bound + alpha * alpha * static_cast<double>(problem.size());
     }
     allowed.push_back(bound);
-    course.push_back(mean_of(kept[i]));
+    course.push_back(numbers::mean_of(kept[i]));
   }
   within(findings, fmt::format("P1: E|e_t|^2 of the paths within |e_k| <= {}", r), course, allowed);
-  findings.number(fmt::format("P1: share of paths that leave |e_k| <= {}", r),
-                  share_of(static_cast<std::uint64_t>(std::ranges::count(left, 1)), replicates));
+  findings.number(
+      fmt::format("P1: share of paths that leave |e_k| <= {}", r),
+      numbers::share_of(static_cast<std::uint64_t>(std::ranges::count(left, 1)), replicates));
 }
 
 /// (t+1) E(x_k - c_k)^2 -> alpha^2 / (2 alpha a/s - 1), coordinate by coordinate.
@@ -106,11 +107,12 @@ void limits(const Setup& setup, const Quadratic& problem, Findings& findings) {
   constexpr double kAlpha = 2;
   const std::uint64_t steps = setup.scaled(1000, 10000);
   const std::uint64_t late[] = {steps, 1000000};
-  lab::Figure figure{.title = "P1 without decay: (t+1) E(x_k - c_k)^2 under 2 / (t+1)",
-                     .caption = "Each coordinate has its own limit (dashed), given by a/s alone.",
-                     .x = {"t", lab::Figure::Scale::log},
-                     .y = {"(t+1) E(x_k - c_k)^2", lab::Figure::Scale::log},
-                     .series = {}};
+  lab::plot::Figure figure{
+      .title = "P1 without decay: (t+1) E(x_k - c_k)^2 under 2 / (t+1)",
+      .caption = "Each coordinate has its own limit (dashed), given by a/s alone.",
+      .x = {"t", lab::plot::Figure::Scale::log},
+      .y = {"(t+1) E(x_k - c_k)^2", lab::plot::Figure::Scale::log},
+      .series = {}};
   const auto times = even_log_times(steps, 60);
   const auto after = [](std::uint64_t t) { return static_cast<double>(t + 1); };
   for (std::size_t k = 0; k < problem.size(); ++k) {
@@ -159,4 +161,4 @@ void rates_without_decay(const Setup& setup, Findings& findings) {
   limits(setup, problem, findings);
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

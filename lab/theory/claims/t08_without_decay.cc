@@ -10,7 +10,7 @@
 #include "lab/theory/problems/examples.hpp"
 #include "lab/theory/windows.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 enum Mutant { kHalfThreshold = 1, kOnce, kHalfLimit, kHalfNoise, kConstant, kTwiceF, kSteepest };
@@ -53,9 +53,9 @@ void threshold_sampled(const Setup& setup, const Aimed& c, Findings& findings) {
                               .replicates = setup.scaled(20000, 200000),
                               .key = key_of("T8/most/" + c.id)};
   const std::uint64_t once[] = {1};
-  const Estimate after = means_at(simulation, once, [&](ConstSpan x) {
-                           return squared_distance(x, c.target);
-                         }).front();
+  const numbers::Estimate after = means_at(simulation, once, [&](ConstSpan x) {
+                                    return squared_distance(x, c.target);
+                                  }).front();
   findings.equal(fmt::format("{}: E|x_1 - x_*|^2 = D_0 at alpha = 2<e,phi>/m, sampled", c.id),
                  after, c.d0);
 }
@@ -85,7 +85,7 @@ void balance(const Setup& setup, const Aimed& c, Findings& findings) {
         setup.right(c.blocks(), c.blocks() / 2, kHalfNoise) * kStepsizes.at(t) * kStepsizes.at(t);
   }
   findings.equal(fmt::format("{}: E|e_T|^2 + 2 sum alpha_t E<e,phi> = D_0 + m sum alpha_t^2", c.id),
-                 mean_of(sums), right);
+                 numbers::mean_of(sums), right);
 }
 
 /// (b): f of each example, in closed form.
@@ -140,14 +140,14 @@ void every_seed(const Setup& setup, const Aimed& c, Findings& findings) {
   Vector ends;
   for (const Vector& row : windows.most) ends.push_back(std::sqrt(row.back()));
   const double alpha = kStepsizes.at(std::uint64_t{1} << (last - 1));
-  const Estimate largest = largest_in_batches(ends, 16);
+  const numbers::Estimate largest = numbers::largest_in_batches(ends, 16);
   constexpr double kMany = 1;
   findings.at_most(
       fmt::format("{}: largest |e_t| of {} paths in the last doubling over sqrt alpha_t", c.id,
                   ends.size() / 16),
       {largest.value / std::sqrt(alpha), largest.se / std::sqrt(alpha)}, kMany);
   findings.number(fmt::format("{}: log2 of max|e_t|^2 a doubling of t, mean", c.id),
-                  mean_of(window_slopes(windows.most)));
+                  numbers::mean_of(window_slopes(windows.most)));
 }
 
 void run(const Setup& setup, Findings& findings) {
@@ -193,4 +193,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -11,7 +11,7 @@
 #include "lab/theory/sampled_moments.hpp"
 #include "lab/theory/simulation.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 constexpr double kBeta = 0.9;
@@ -115,9 +115,9 @@ void blocks(const Setup& setup, Findings& findings) {
     }
     OneStep step(row.method, states, 3, samples, 3);
     step.run(g);
-    Moments v(second + sum.bias);
+    numbers::Moments v(second + sum.bias);
     for (const double value : step.v()) v.add(value);
-    const Estimate mean = v.mean();
+    const numbers::Estimate mean = v.mean();
     const std::string where = fmt::format("{}, blocks of three", row.id);
     findings.equal(where + ": E v - E|d|^2", {mean.value - second, mean.se}, sum.bias);
     if (row.method.estimator == Estimator::constant) continue;
@@ -139,7 +139,7 @@ void correction(const Setup& setup, Findings& findings) {
     const auto exact = table(setup, corrected(method, kStep), kM, kV, law.moments());
     OneStep step(method, {.m = {kM}, .v = {kV}, .taken = kStep}, 1, samples);
     step.run(g);
-    Moments v(exact.mean());
+    numbers::Moments v(exact.mean());
     for (const double value : step.v()) v.add(value);
     findings.equal(fmt::format("{}, corrected, t = {}: E v", row.id, kStep), v.mean(),
                    exact.mean());
@@ -186,19 +186,19 @@ void first_step(const Setup& setup, Findings& findings) {
     method.start = Start::first;
     OneStep step(bare(method), {.m = {0}, .v = {0}, .taken = 0}, 1, samples);
     step.run(all);
-    Moments v(g.second());
+    numbers::Moments v(g.second());
     for (const double value : step.v()) v.add(value);
     return v;
   };
-  const Estimate variance = moments(bcos_g).variance();
+  const numbers::Estimate variance = moments(bcos_g).variance();
   const double wv = 1 - bcos_g.beta_v;
   findings.equal("bcos_g, t = 0: Var v_0 = Var g_0^2", variance,
                  setup.right(1.0, wv * wv, kLate) * g.variance_of_square());
   Findings::as_printed(findings.equal("bcos_g, t = 0: Var v_0 = (1-beta)^2 Var d_0^2", variance,
                                       wv * wv * g.variance_of_square()),
                        false);
-  const Estimate mean = moments(bcos_c).mean();
-  const Estimate bias{mean.value - g.second(), mean.se};
+  const numbers::Estimate mean = moments(bcos_c).mean();
+  const numbers::Estimate bias{mean.value - g.second(), mean.se};
   const double w = 1 - kBeta;
   findings.equal("bcos_c, t = 0: no bias, v_0 = d_0^2", bias,
                  setup.right(0.0, 2 * kBeta * kBeta * w * g.c2, kLate));
@@ -248,21 +248,22 @@ void first_step_of_bcos_m(const Setup& setup, Findings& findings) {
 
 /// Where the estimators lie for states as they occur: after many steps at a fixed x.
 void picture(Findings& findings) {
-  lab::Figure figure{
+  lab::plot::Figure figure{
       .title = "Bias and spread of the estimators",
       .caption =
           "Each point is a state (m, v) of a method on unit noise with mean 0.3. v = d^2, "
           "the sign methods, has no bias; bcos_c and bcos_c_simple lie within about half "
           "of the right value and in most states spread less; Adam's v is several times "
           "too large, for it averages g^2 and not m^2.",
-      .x = {"E v / E d^2 (1: no bias)", lab::Figure::Scale::log},
-      .y = {"sd(v) / E d^2", lab::Figure::Scale::log},
+      .x = {"E v / E d^2 (1: no bias)", lab::plot::Figure::Scale::log},
+      .y = {"sd(v) / E d^2", lab::plot::Figure::Scale::log},
       .series = {}};
   const Law law{Law::Kind::gaussian, 0.3, 1};
   const Quadratic problem = unit_noise({law.mean});
   for (const NamedEstimator& row : estimators(kBeta)) {
     if (row.method.estimator == Estimator::constant) continue;
-    lab::Figure::Series series{row.id, lab::Figure::Mark::points, Vector(40), Vector(40)};
+    lab::plot::Figure::Series series{row.id, lab::plot::Figure::Mark::points, Vector(40),
+                                     Vector(40)};
     const Simulation simulation{.problem = problem,
                                 .method = row.method,
                                 .steps = 400,
@@ -322,4 +323,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

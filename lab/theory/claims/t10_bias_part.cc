@@ -7,7 +7,7 @@
 #include "lab/theory/sampled_moments.hpp"
 #include "lab/theory/step_difference.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 enum Mutant { kOneEps = 1, kFirstOrder };
@@ -112,7 +112,7 @@ void sampled(const Setup& setup, Findings& findings) {
     const double second = exact.d.second();
     const double eps = small ? 0 : exact.bias;
     const double tau = small ? -exact.bias / second : 0;
-    const Estimate bias =
+    const numbers::Estimate bias =
         sampled_moments({&row.method, 1}, m, v, law, setup.scaled(200'000, 4'000'000),
                         key_of("T10/sampled/" + row.id))[0]
             .bias;
@@ -155,17 +155,17 @@ void run(const Setup& setup, Findings& findings) {
   of_estimators(setup, findings);
   small_eps(setup, findings);
 
-  lab::Figure figure{.title = "How far a bias moves the step",
-                     .caption =
-                         "The most that a relative bias tau changes |E d|/sqrt(E d^2), "
-                         "relatively: an estimate that is too small costs far more than "
-                         "one that is too large, and tau/2 is right for small tau alone.",
-                     .x = {"tau"},
-                     .y = {"relative difference of the step"},
-                     .series = {}};
-  lab::Figure::Series low{"E v = (1-tau) E d^2", lab::Figure::Mark::line, {}, {}};
-  lab::Figure::Series high{"E v = (1+tau) E d^2", lab::Figure::Mark::line, {}, {}};
-  lab::Figure::Series first{"tau/2", lab::Figure::Mark::dashed, {}, {}};
+  lab::plot::Figure figure{.title = "How far a bias moves the step",
+                           .caption =
+                               "The most that a relative bias tau changes |E d|/sqrt(E d^2), "
+                               "relatively: an estimate that is too small costs far more than "
+                               "one that is too large, and tau/2 is right for small tau alone.",
+                           .x = {"tau"},
+                           .y = {"relative difference of the step"},
+                           .series = {}};
+  lab::plot::Figure::Series low{"E v = (1-tau) E d^2", lab::plot::Figure::Mark::line, {}, {}};
+  lab::plot::Figure::Series high{"E v = (1+tau) E d^2", lab::plot::Figure::Mark::line, {}, {}};
+  lab::plot::Figure::Series first{"tau/2", lab::plot::Figure::Mark::dashed, {}, {}};
   for (int i = 0; i <= 90; ++i) {
     const double tau = i / 100.0;
     for (auto* series : {&low, &high, &first}) series->x.push_back(tau);
@@ -193,4 +193,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

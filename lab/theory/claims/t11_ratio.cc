@@ -10,7 +10,7 @@
 #include "lab/theory/parallel.hpp"
 #include "lab/theory/step_difference.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 enum Mutant { kSignOfCovariance = 1, kHalfC, kHalfFirst, kOneInFactor };
@@ -103,7 +103,7 @@ void attained(const Setup& setup, Findings& findings) {
     for (double& value : g) value = c.law.sample(noise);
     OneStep step(c.method, c.states, 1, samples);
     step.run(g);
-    const Estimate mean = mean_of(step.step());
+    const numbers::Estimate mean = numbers::mean_of(step.step());
     const double bound = second_bound(setup, moments, c.c);
     // The long step takes a share of `rare` of the rest to the other side, relatively.
     findings.equal(fmt::format("{}: a law that all but attains C/SNR, sampled", c.id),
@@ -133,7 +133,7 @@ void attained_by_block(const Setup& setup, Findings& findings) {
     for (std::size_t i = 0; i < samples; ++i) along[i] = dot(step.step().subspan(3 * i, 3), aside);
     const EstimatorMoments moments =
         moments_of(c.method, c.states.m[0], c.states.v[0], c.law.moments());
-    const Estimate mean = mean_of(along);
+    const numbers::Estimate mean = numbers::mean_of(along);
     const double bound = second_bound(setup, moments, c.c);
     findings.equal(fmt::format("{}, a block of three: the same along its direction", c.id),
                    {std::abs(mean.value - formula(setup, moments)) / bound, mean.se / bound}, 1,
@@ -165,7 +165,7 @@ void first_order(const Setup& setup, Findings& findings) {
   for (double& value : g) value = law.sample(noise);
   OneStep step(method, {}, 1, samples);
   step.run(g);
-  const Estimate mean = mean_of(step.step());
+  const numbers::Estimate mean = numbers::mean_of(step.step());
   const double bound = first_bound(setup, moments, 1);
   findings.equal("the same, sampled",
                  {std::abs(mean.value - expansion_of(moments, 0).first) / bound, mean.se / bound},
@@ -252,9 +252,9 @@ void diverging(Findings& findings) {
   const EstimatorMoments moments = moments_of(method, 0.3, 0, law.moments());
   const double mild_truth = mild.ratio / expansion_of(moments, 0).first;
   const Vector mild_sums = partial_sums(mild, kOrders);
-  lab::Figure::Series first{"sign (v = d^2)", lab::Figure::Mark::line, {}, {}};
-  lab::Figure::Series second{
-      fmt::format("bcos_c, SNR(v) = {:.0f}", moments.snr()), lab::Figure::Mark::line, {}, {}};
+  lab::plot::Figure::Series first{"sign (v = d^2)", lab::plot::Figure::Mark::line, {}, {}};
+  lab::plot::Figure::Series second{
+      fmt::format("bcos_c, SNR(v) = {:.0f}", moments.snr()), lab::plot::Figure::Mark::line, {}, {}};
   for (std::size_t i = 0; i < sums.size(); ++i) {
     for (auto* series : {&first, &second}) series->x.push_back(static_cast<double>(i + 1));
     first.y.push_back(std::abs(sums[i] - truth));
@@ -265,7 +265,7 @@ void diverging(Findings& findings) {
                               "every further term makes it worse, and for BCOS-c the first few "
                               "help.",
                    .x = {"order"},
-                   .y = {"|partial sum - truth|", lab::Figure::Scale::log},
+                   .y = {"|partial sum - truth|", lab::plot::Figure::Scale::log},
                    .series = {first, second}});
 }
 
@@ -312,4 +312,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -11,7 +11,7 @@
 #include "lab/theory/sampled_moments.hpp"
 #include "lab/theory/step_difference.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 enum Mutant { kHalfC = 1, kNoBias, kNoCovariance, kNoRoot, kNoSign, kSymmetric };
@@ -56,14 +56,15 @@ void every_method(const Setup& setup, Findings& findings) {
   constexpr Law::Kind kKinds[] = {Law::Kind::gaussian, Law::Kind::exponential,
                                   Law::Kind::two_point};
   const std::uint64_t settings = setup.scaled(400, 4'000);
-  lab::Figure figure{.title = "Step difference and its bound",
-                     .caption =
-                         "|E[d/sqrt(v+eps)] - phi| against bias part + |Cov|/(2 (E v+eps)^(3/2)) + "
-                         "C/SNR(v+eps), random states of every bounded method: all points lie "
-                         "below the line, some on it.",
-                     .x = {"bound", lab::Figure::Scale::log},
-                     .y = {"|step difference|", lab::Figure::Scale::log},
-                     .series = {{"bound", lab::Figure::Mark::dashed, {1e-3, 10}, {1e-3, 10}}}};
+  lab::plot::Figure figure{
+      .title = "Step difference and its bound",
+      .caption =
+          "|E[d/sqrt(v+eps)] - phi| against bias part + |Cov|/(2 (E v+eps)^(3/2)) + "
+          "C/SNR(v+eps), random states of every bounded method: all points lie "
+          "below the line, some on it.",
+      .x = {"bound", lab::plot::Figure::Scale::log},
+      .y = {"|step difference|", lab::plot::Figure::Scale::log},
+      .series = {{"bound", lab::plot::Figure::Mark::dashed, {1e-3, 10}, {1e-3, 10}}}};
   for (const NamedEstimator& row : estimators(0.9)) {
     if (!amplification_bound(row.method)) continue;
     std::vector<Seen> all(std::size(kKinds) * settings);
@@ -82,7 +83,7 @@ void every_method(const Setup& setup, Findings& findings) {
     std::ranges::nth_element(gained, gained.begin() + static_cast<std::ptrdiff_t>(all.size() / 2));
     findings.number(fmt::format("{}: bound of first order over this one, median", row.id),
                     {gained[all.size() / 2]});
-    lab::Figure::Series series{row.id, lab::Figure::Mark::points, {}, {}};
+    lab::plot::Figure::Series series{row.id, lab::plot::Figure::Mark::points, {}, {}};
     for (std::size_t i = 0; i < std::min<std::size_t>(settings, 40); ++i) {
       series.x.push_back(all[i].bound);
       series.y.push_back(all[i].error);
@@ -157,16 +158,16 @@ void sign_method(const Setup& setup, Findings& findings) {
     findings.equal(fmt::format("sign, r = {}: E[d/sqrt(v)] by quadrature", r),
                    {expected_step(method, {}, law).mean}, mean_sign(setup, r));
   }
-  lab::Figure figure{.title = "The sign method's step difference",
-                     .caption =
-                         "erf(r/sqrt 2) - r/sqrt(1+r^2) over r = E g / sd(g): weak signals "
-                         "are followed up to a fifth too little, strong ones a little too "
-                         "much.",
-                     .x = {"r"},
-                     .y = {"difference"},
-                     .series = {}};
-  lab::Figure::Series plain{"difference", lab::Figure::Mark::line, {}, {}};
-  lab::Figure::Series scaled{"relative to phi", lab::Figure::Mark::line, {}, {}};
+  lab::plot::Figure figure{.title = "The sign method's step difference",
+                           .caption =
+                               "erf(r/sqrt 2) - r/sqrt(1+r^2) over r = E g / sd(g): weak signals "
+                               "are followed up to a fifth too little, strong ones a little too "
+                               "much.",
+                           .x = {"r"},
+                           .y = {"difference"},
+                           .series = {}};
+  lab::plot::Figure::Series plain{"difference", lab::plot::Figure::Mark::line, {}, {}};
+  lab::plot::Figure::Series scaled{"relative to phi", lab::plot::Figure::Mark::line, {}, {}};
   for (int i = 1; i <= 120; ++i) {
     const double r = i / 20.0;
     plain.x.push_back(r);
@@ -232,4 +233,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

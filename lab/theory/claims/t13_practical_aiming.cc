@@ -13,14 +13,14 @@
 #include "lab/theory/simulation.hpp"
 #include "lab/theory/step_difference.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 enum Mutant { kNoError = 1, kLargestOfE, kHalfC, kNoCovariance, kForgetful };
 
 /// <e, E step> from fresh samples through the engine.
-Estimate sampled_aim(const Problem& problem, const Method& method, ConstSpan e,
-                     std::uint64_t samples, const std::string& name) {
+numbers::Estimate sampled_aim(const Problem& problem, const Method& method, ConstSpan e,
+                              std::uint64_t samples, const std::string& name) {
   const std::size_t n = problem.size();
   Noise noise(key_of("T13/" + name), 0, 0);
   Vector g(n * samples);
@@ -31,7 +31,7 @@ Estimate sampled_aim(const Problem& problem, const Method& method, ConstSpan e,
   step.run(g);
   Vector aims(samples);
   for (std::size_t i = 0; i < samples; ++i) aims[i] = dot(e, step.step().subspan(i * n, n));
-  return mean_of(aims);
+  return numbers::mean_of(aims);
 }
 
 /// Signs on skewed noise: phi = 0, and the error of every block points away from 0 where x is in
@@ -48,7 +48,7 @@ void attained(const Setup& setup, Findings& findings) {
     const double two =
         std::sqrt(squared_norm(e)) * of_block * setup.right(std::sqrt(blocks), 1.0, kLargestOfE);
     const std::string where = block == 1 ? "signs, skewed noise" : "signs in pairs, skewed noise";
-    const Estimate seen = sampled_aim(problem, bare(sign_sgd), e, samples, where);
+    const numbers::Estimate seen = sampled_aim(problem, bare(sign_sgd), e, samples, where);
     findings.equal(where + ": practical margin = -|e|_1 |err|_inf", seen,
                    setup.right(-one, 0.0, kNoError));
     findings.equal(where + ": practical margin = -|e| |err|", seen,
@@ -68,7 +68,7 @@ void attained_by_bound(const Setup& setup, Findings& findings) {
   const double room =
       sum_of_norms(e, 1) *
       (bias_part(moments, 0) + variance_part(moments, 0, setup.right(1.0, 0.5, kHalfC)));
-  const Estimate aim = sampled_aim(problem, method, e, samples, "by bound");
+  const numbers::Estimate aim = sampled_aim(problem, method, e, samples, "by bound");
   const double lost = moments.phi() * sum_of_norms(e, 1) - aim.value;
   findings.equal("signs, two-point noise: what aiming loses over |e|_1 times the bound of err",
                  {lost / room, aim.se / room}, 1, 2 * kRare);
@@ -110,11 +110,11 @@ std::vector<Place> places_of(const Problem& problem, const Method& method, const
 
 /// One place: what the practical margin is beyond the conceptual one.
 struct Seen {
-  Estimate sampled;       ///< <e, practical step - conceptual step>, both of the same samples
-  double computed = 0;    ///< <e, err>, err by quadrature
-  double conceptual = 0;  ///< <e, phi + lambda x_*>
-  double room = 0;        ///< |e|_1 |err|_inf
-  double bound = 0;       ///< |e|_1 times the bound of err
+  numbers::Estimate sampled;  ///< <e, practical step - conceptual step>, both of the same samples
+  double computed = 0;        ///< <e, err>, err by quadrature
+  double conceptual = 0;      ///< <e, phi + lambda x_*>
+  double room = 0;            ///< |e|_1 |err|_inf
+  double bound = 0;           ///< |e|_1 times the bound of err
   std::uint64_t t = 0;
 };
 
@@ -162,7 +162,7 @@ Seen look(const Setup& setup, const Quadratic& problem, const Method& method, co
           e[k] * (step.step()[i * n + k] - step.d()[i * n + k] / std::sqrt(second[k]));
     }
   }
-  seen.sampled = mean_of(differences);
+  seen.sampled = numbers::mean_of(differences);
   seen.room = sum_of_norms(e, 1) * largest;
   seen.bound = sum_of_norms(e, 1) * largest_bound;
   return seen;
@@ -213,10 +213,12 @@ void along_trajectories(const Setup& setup, Findings& findings) {
 void picture(const Setup& setup, Findings& findings) {
   const Quadratic problem;
   const Method method = decoupled(bcosw_c, problem.lambda());
-  lab::Figure::Series conceptual{"conceptual", lab::Figure::Mark::line, {}, {}};
-  lab::Figure::Series practical{"practical, sampled", lab::Figure::Mark::points, {}, {}};
-  lab::Figure::Series least{"conceptual - |e|_1 |err|_inf", lab::Figure::Mark::dashed, {}, {}};
-  lab::Figure::Series bound{"with the bound of err", lab::Figure::Mark::dashed, {}, {}};
+  lab::plot::Figure::Series conceptual{"conceptual", lab::plot::Figure::Mark::line, {}, {}};
+  lab::plot::Figure::Series practical{
+      "practical, sampled", lab::plot::Figure::Mark::points, {}, {}};
+  lab::plot::Figure::Series least{
+      "conceptual - |e|_1 |err|_inf", lab::plot::Figure::Mark::dashed, {}, {}};
+  lab::plot::Figure::Series bound{"with the bound of err", lab::plot::Figure::Mark::dashed, {}, {}};
   for (const Seen& seen :
        look_everywhere(setup, problem, method, "picture", 1, setup.scaled(1'000, 10'000), 2'000)) {
     for (auto* series : {&conceptual, &practical, &least, &bound}) {
@@ -231,7 +233,7 @@ void picture(const Setup& setup, Findings& findings) {
                    .caption = "<x - x_*, E step + lambda x_*> of the practical step stays above "
                               "the conceptual one less |e|_1 |err|_inf, with err itself and with "
                               "its bound from states and moments alone.",
-                   .x = {"step", lab::Figure::Scale::log},
+                   .x = {"step", lab::plot::Figure::Scale::log},
                    .y = {"aiming margin"},
                    .series = {conceptual, practical, least, bound}});
 }
@@ -261,4 +263,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

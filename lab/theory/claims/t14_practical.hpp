@@ -8,7 +8,7 @@
 #include "lab/theory/radius.hpp"
 
 /// T14 in three parts: where practical methods end, the radius and what attains it, and eps.
-namespace bcos::theory::t14 {
+namespace bcos::lab::theory::t14 {
 
 inline constexpr double kLambda = 0.5;
 inline constexpr double kBeta = 0.9;
@@ -40,8 +40,8 @@ struct Contender {
   Method method;
   Vector aim = {};  ///< of the conceptual method it is compared with
   Tail tail = {};
-  std::vector<Estimate> end = {};    ///< the mean of the tail
-  std::vector<Estimate> limit = {};  ///< x_inf, by averaging
+  std::vector<numbers::Estimate> end = {};    ///< the mean of the tail
+  std::vector<numbers::Estimate> limit = {};  ///< x_inf, by averaging
   double averaging = 0;  ///< model error of averaging, a share of alpha times the memory
 };
 
@@ -59,4 +59,4 @@ void record_radii(const Setup& setup, const Points& points, const std::vector<Co
 /// That no multiple of |phi| bounds the step difference.
 void check_relative_form(const Setup& setup, Findings& findings);
 
-}  // namespace bcos::theory::t14
+}  // namespace bcos::lab::theory::t14

@@ -7,7 +7,7 @@
 #include "lab/theory/claims/t14_practical.hpp"
 #include "lab/theory/limits.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace t14 {
 
 Method decoupled(Method method) {
@@ -32,7 +32,8 @@ Points compute(const Setup& setup) {
 
 /// x_inf of a method with moving averages, from states at rest where its runs ended: psi there is
 /// the conceptual field and the mean step difference, and one step of Newton's leads to its zero.
-std::vector<Estimate> limit_at_rest(const Setup& setup, const Points& points, const Contender& c) {
+std::vector<numbers::Estimate> limit_at_rest(const Setup& setup, const Points& points,
+                                             const Contender& c) {
   const Quadratic& problem = points.problem;
   const Method stands_for =
       stands_for_momentum(c.method) ? conceptual_momentum(kLambda, kBeta) : conceptual(kLambda);
@@ -43,10 +44,10 @@ std::vector<Estimate> limit_at_rest(const Setup& setup, const Points& points, co
                         .replicates = setup.scaled(128, 400),
                         .key = key_of("T14/rest/" + c.name),
                         .frozen = true};
-  for (const Estimate& x : c.end) simulation.x0.push_back(x.value);
+  for (const numbers::Estimate& x : c.end) simulation.x0.push_back(x.value);
   const auto differences = mean_of_rows(tail_of(simulation, 0).differences, problem.size());
   const Field field = *field_of(stands_for);
-  std::vector<Estimate> limit;
+  std::vector<numbers::Estimate> limit;
   for (std::size_t k = 0; k < problem.size(); ++k) {
     const auto pull = [&](double x) {
       return field(problem.a[k] * (x - problem.c[k]), problem.s[k]) + kLambda * x;
@@ -125,7 +126,7 @@ void check_pair(const Setup& setup, const Contender& one, const Contender& other
   Vector rows = one.tail.points;
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] -= other.tail.points[i];
   const auto apart = mean_of_rows(rows, one.end.size());
-  std::vector<Estimate> expected;
+  std::vector<numbers::Estimate> expected;
   for (std::size_t k = 0; k < apart.size(); ++k) {
     const double difference = one.limit[k].value - other.limit[k].value;
     expected.push_back({setup.right(difference, 0.0, kAllAtOnePlace),
@@ -158,7 +159,7 @@ void check_ends(const Setup& setup, const Points& points, const std::vector<Cont
                    distance(c.end, setup.right(c.limit, computed_point(Vector{0.5, -0.5, 0.5, 0}),
                                                kAllAtOnePlace)),
                    0, c.averaging);
-    const Estimate to_target = distance(c.end, points.target);
+    const numbers::Estimate to_target = distance(c.end, points.target);
     findings.number(fmt::format("{}: end to own target", c.name), distance(c.end, c.aim));
     findings.number(fmt::format("{}: end to x_*", c.name), to_target);
     findings.number(fmt::format("{}: x_inf to own target", c.name), distance(c.limit, c.aim));
@@ -177,19 +178,19 @@ void check_ends(const Setup& setup, const Points& points, const std::vector<Cont
 }
 
 void draw(const Points& points, const std::vector<Contender>& all, Findings& findings) {
-  lab::Figure figure{.title = "Where practical methods go",
-                     .caption =
-                         "The mean of the runs comes to rest at a distance from x_*: small "
-                         "for BCOS-g and Adam, 0.055 for signs, and 0.27 for all that "
-                         "divide momentum by its own size. Dashed: computed by averaging.",
-                     .x = {"t", lab::Figure::Scale::log},
-                     .y = {"|E x_t - x_*|", lab::Figure::Scale::log},
-                     .series = {}};
+  lab::plot::Figure figure{.title = "Where practical methods go",
+                           .caption =
+                               "The mean of the runs comes to rest at a distance from x_*: small "
+                               "for BCOS-g and Adam, 0.055 for signs, and 0.27 for all that "
+                               "divide momentum by its own size. Dashed: computed by averaging.",
+                           .x = {"t", lab::plot::Figure::Scale::log},
+                           .y = {"|E x_t - x_*|", lab::plot::Figure::Scale::log},
+                           .series = {}};
   for (const Contender& c : all) {
     if (c.name == "BCOS-c simple" || c.name == "BCOS-m" || c.name == "conceptual momentum") {
       continue;
     }
-    lab::Figure::Series series{.label = c.name, .x = {}, .y = {}};
+    lab::plot::Figure::Series series{.label = c.name, .x = {}, .y = {}};
     for (std::size_t i = 0; i < c.tail.times.size(); ++i) {
       if (c.tail.times[i] == 0) continue;
       series.x.push_back(static_cast<double>(c.tail.times[i]));
@@ -200,7 +201,7 @@ void draw(const Points& points, const std::vector<Contender>& all, Findings& fin
     figure.series.push_back(std::move(series));
     if (c.name == "conceptual") continue;
     figure.series.push_back(
-        {.label = c.name, .mark = lab::Figure::Mark::dashed, .x = times, .y = {away, away}});
+        {.label = c.name, .mark = lab::plot::Figure::Mark::dashed, .x = times, .y = {away, away}});
   }
   findings.figure(std::move(figure));
 }
@@ -253,4 +254,4 @@ const RegisterClaim registered{
 
 }  // namespace
 }  // namespace t14
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

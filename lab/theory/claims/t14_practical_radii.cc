@@ -10,7 +10,7 @@
 #include "lab/theory/one_step.hpp"
 #include "lab/theory/problems/noise_alone.hpp"
 
-namespace bcos::theory::t14 {
+namespace bcos::lab::theory::t14 {
 namespace {
 
 /// The largest |err_k| of each coordinate where the runs ended: exactly, for whom that is known.
@@ -63,7 +63,7 @@ Row record_one(const Setup& setup, const Points& points, const Contender& c, Fin
   }
   const Radii radii = radii_of(largest, norm, problem, c.method, kLambda, c.aim);
   const Vector zero(problem.size());
-  const Estimate mean = distance(mean_of_rows(c.tail.differences, problem.size()), zero);
+  const numbers::Estimate mean = distance(mean_of_rows(c.tail.differences, problem.size()), zero);
   findings.number(c.name + ": |x_t - target|, root mean square", rms_distance(c.tail, c.aim));
   findings.number(c.name + ": the paper's radius", {radii.paper});
   findings.number(c.name + ": the sharper radius", {radii.sharper});
@@ -75,12 +75,12 @@ Row record_one(const Setup& setup, const Points& points, const Contender& c, Fin
 }
 
 void draw(const std::vector<Row>& rows, Findings& findings) {
-  lab::Figure figure{.title = "The radius of the practical theorem",
-                     .caption = "",
-                     .x = {"method"},
-                     .y = {"distance", lab::Figure::Scale::log},
-                     .series = {}};
-  using Mark = lab::Figure::Mark;
+  lab::plot::Figure figure{.title = "The radius of the practical theorem",
+                           .caption = "",
+                           .x = {"method"},
+                           .y = {"distance", lab::plot::Figure::Scale::log},
+                           .series = {}};
+  using Mark = lab::plot::Figure::Mark;
   figure.series = {{.label = "trivial", .mark = Mark::points, .x = {}, .y = {}},
                    {.label = "the paper's radius", .mark = Mark::points, .x = {}, .y = {}},
                    {.label = "limsup |err| / lambda", .mark = Mark::points, .x = {}, .y = {}},
@@ -108,8 +108,8 @@ void draw(const std::vector<Row>& rows, Findings& findings) {
 /// A method on skewed noise, where phi = 0 and x_* = 0: where its runs end, and the largest |x_t|
 /// of the second half of each.
 struct Wandered {
-  std::vector<Estimate> end;
-  Estimate most;
+  std::vector<numbers::Estimate> end;
+  numbers::Estimate most;
   double fluctuation = 0;  ///< of x_t about its mean, in any direction
 };
 
@@ -135,7 +135,7 @@ Wandered wander(const Setup& setup, const NoiseAlone& problem, const Method& met
       }
     }
   });
-  return {mean_of_rows(sums, n), mean_of(most),
+  return {mean_of_rows(sums, n), numbers::mean_of(most),
           std::sqrt(simulation.stepsizes.at(half) / (2 * kLambda))};
 }
 
@@ -143,17 +143,18 @@ Wandered wander(const Setup& setup, const NoiseAlone& problem, const Method& met
 
 void check_attained(const Setup& setup, Findings& findings) {
   const Vector zero(4, 0.0);
-  lab::Figure figure{.title = "The attained radius",
-                     .caption =
-                         "Signs on skewed noise end at |err| / lambda from x_* (line), for "
-                         "every eps in d / sqrt(d^2 + eps); the paper's radius is twice as "
-                         "far. A larger eps makes the neighbourhood smaller here, where "
-                         "phi = 0.",
-                     .x = {"eps", lab::Figure::Scale::log},
-                     .y = {"distance from x_*"},
-                     .series = {{"|err| / lambda", lab::Figure::Mark::line, {}, {}},
-                                {"the paper's radius", lab::Figure::Mark::dashed, {}, {}},
-                                {"where the runs end", lab::Figure::Mark::points, {}, {}}}};
+  lab::plot::Figure figure{
+      .title = "The attained radius",
+      .caption =
+          "Signs on skewed noise end at |err| / lambda from x_* (line), for "
+          "every eps in d / sqrt(d^2 + eps); the paper's radius is twice as "
+          "far. A larger eps makes the neighbourhood smaller here, where "
+          "phi = 0.",
+      .x = {"eps", lab::plot::Figure::Scale::log},
+      .y = {"distance from x_*"},
+      .series = {{"|err| / lambda", lab::plot::Figure::Mark::line, {}, {}},
+                 {"the paper's radius", lab::plot::Figure::Mark::dashed, {}, {}},
+                 {"where the runs end", lab::plot::Figure::Mark::points, {}, {}}}};
   for (const std::size_t block : {std::size_t{1}, std::size_t{2}}) {
     const NoiseAlone problem = skewed_noise(4, block);
     const std::string name = block == 1 ? "signs, skewed noise" : "signs in pairs, skewed noise";
@@ -166,7 +167,7 @@ void check_attained(const Setup& setup, Findings& findings) {
         radii_of(err, err * std::sqrt(blocks), problem, decoupled(sign_sgd), kLambda, zero);
     const double radius = setup.right(setup.right(radii.sharper, radii.sharper / 2, kHalfRadius),
                                       radii.paper, kPapersRadius);
-    const Estimate end = distance(seen.end, zero);
+    const numbers::Estimate end = distance(seen.end, zero);
     findings.equal(name + ": the runs end at |err| / lambda", end, radius);
     // The largest of 5000 fluctuations is less than five of them.
     findings.at_most(name + ": largest |x_t| of a path's second half", seen.most, radius,
@@ -195,7 +196,7 @@ void check_attained(const Setup& setup, Findings& findings) {
     method.eps_root = eps;
     const std::string name = fmt::format("skewed noise, d / sqrt(d^2 + {})", eps);
     setup.stage(name);
-    const Estimate end = distance(wander(setup, problem, method, name).end, zero);
+    const numbers::Estimate end = distance(wander(setup, problem, method, name).end, zero);
     const double radius = radius_of(setup.right(eps, 0.0, kNoEps));
     findings.equal(name + ": the runs end at |err| / lambda", end,
                    setup.right(radius, radius / 2, kHalfRadius));
@@ -241,14 +242,14 @@ void check_eps(const Setup& setup, Findings& findings) {
     return increasing_root(pull, -3, 3);
   };
   const auto away = [&](double eps) { return std::abs(limit_of(eps) - target); };
-  using Mark = lab::Figure::Mark;
-  lab::Figure figure{
+  using Mark = lab::plot::Figure::Mark;
+  lab::plot::Figure figure{
       .title = "What eps is good for",
       .caption =
           "Distance from x_* of the limit of d / sqrt(d^2 + eps), d = x - c "
           "and skewed noise. A larger eps makes v + eps steadier, and then "
           "more and more biased: in between is a best one.",
-      .x = {"eps", lab::Figure::Scale::log},
+      .x = {"eps", lab::plot::Figure::Scale::log},
       .y = {"|x_inf - x_*|"},
       .series = {{"computed", Mark::line, {}, {}}, {"where the runs end", Mark::points, {}, {}}}};
   for (double eps = 1e-3; eps < 20; eps *= 2) {
@@ -298,13 +299,14 @@ void check_relative_form(const Setup& setup, Findings& findings) {
   Findings::as_printed(
       findings.equal("BCOS-c where E_t d = 0: err_t <= sigma |E_t d| = 0", {err}, 0), false);
   const Tail::State state{.x = {0}, .alpha = 1};
-  const Estimate sign = step_difference_at(skewed_noise(1), sign_sgd, state,
-                                           setup.scaled(20000, 400000), key_of("T14/skewed"))
-                            .front();
+  const numbers::Estimate sign =
+      step_difference_at(skewed_noise(1), sign_sgd, state, setup.scaled(20000, 400000),
+                         key_of("T14/skewed"))
+          .front();
   findings.equal("sign of skewed noise, E d = 0: err = 2/e - 1", sign,
                  setup.right(2 * std::exp(-1.0) - 1, 0.0, kSymmetric));
   Findings::as_printed(findings.equal("sign of skewed noise: err <= sigma |E d| = 0", sign, 0),
                        false);
 }
 
-}  // namespace bcos::theory::t14
+}  // namespace bcos::lab::theory::t14

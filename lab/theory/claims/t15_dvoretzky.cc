@@ -8,7 +8,7 @@
 #include "lab/theory/parallel.hpp"
 #include "lab/theory/simulation.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 enum Mutant { kNoPull = 1, kConstantNoise, kBiasedNoise, kNotSummable, kHalfOfA, kHalfOfG };
@@ -104,17 +104,17 @@ void smoothness(const Setup& setup, Findings& findings) {
                  setup.right(1.0, 0.5, kHalfOfG), 1e-3);
 }
 
-lab::Figure picture(const Paths& paths) {
-  using Mark = lab::Figure::Mark;
-  lab::Figure figure{.title = "The extension of Dvoretzky's theorem, attained",
-                     .caption =
-                         "Distance from x_* in each doubling of t, over all paths: it comes "
-                         "down to the root of a_infinity and stays there, on every path and "
-                         "from both sides.",
-                     .x = {"t", lab::Figure::Scale::log},
-                     .y = {"|x_t - x_*|"},
-                     .series = {{"least to most of all seeds", Mark::band, {}, {}},
-                                {"root of a_infinity", Mark::dashed, {}, {}}}};
+lab::plot::Figure picture(const Paths& paths) {
+  using Mark = lab::plot::Figure::Mark;
+  lab::plot::Figure figure{.title = "The extension of Dvoretzky's theorem, attained",
+                           .caption =
+                               "Distance from x_* in each doubling of t, over all paths: it comes "
+                               "down to the root of a_infinity and stays there, on every path and "
+                               "from both sides.",
+                           .x = {"t", lab::plot::Figure::Scale::log},
+                           .y = {"|x_t - x_*|"},
+                           .series = {{"least to most of all seeds", Mark::band, {}, {}},
+                                      {"root of a_infinity", Mark::dashed, {}, {}}}};
   for (std::size_t j = 1; j < paths.most.front().size(); ++j) {
     double least = 1e300;
     double most = 0;
@@ -135,10 +135,10 @@ void run(const Setup& setup, Findings& findings) {
   const double root = std::sqrt(setup.right(kLimit, kLimit / 2, kHalfOfA));
   // At the end a_t is still above its limit by 2 / sqrt(t) of it.
   constexpr double kNotYet = 0.03;
-  const Estimate late = mean_of(paths.late);
+  const numbers::Estimate late = numbers::mean_of(paths.late);
   findings.equal("mean |x_t - x_*| of the second half over the root of a_infinity",
                  {late.value / root, late.se / root}, 1, kNotYet);
-  const Estimate most = largest_in_batches(paths.late_most);
+  const numbers::Estimate most = numbers::largest_in_batches(paths.late_most);
   findings.at_most(
       fmt::format("the largest of {} paths, second half, over the root of a_infinity", seeds / 16),
       {most.value / root, most.se / root}, 1, 0.1);
@@ -170,4 +170,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -7,7 +7,7 @@
 #include "lab/theory/parallel.hpp"
 #include "lab/theory/problem.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 /// X_{t+1} = (1 - a_t / t^p) X_t + b / t^q, from X_1 on.
@@ -122,4 +122,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

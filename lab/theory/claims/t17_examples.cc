@@ -8,7 +8,7 @@
 #include "lab/theory/problems/examples.hpp"
 #include "lab/theory/simulation.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// log|x| is concave on either side of 0 and still aims at it.
 void logarithm_example(const Setup& setup, Findings& findings) {
@@ -38,7 +38,7 @@ void logarithm_example(const Setup& setup, Findings& findings) {
   for (double& x : ends) x = std::abs(x) / stepsizes.at(steps);
   findings.at_most(
       fmt::format("P4, lambda 0: largest |x_T| / alpha_T of {} seeds", ends.size() / 16),
-      largest_in_batches(ends), 1.1);
+      numbers::largest_in_batches(ends), 1.1);
 }
 
 namespace {
@@ -74,4 +74,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -11,7 +11,7 @@
 #include "lab/theory/numerics.hpp"
 #include "lab/theory/problems/examples.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 constexpr Stepsizes kStepsizes{1, 0.75};
@@ -52,9 +52,9 @@ void shape(const Setup& setup, Findings& findings) {
                        false);
 }
 
-lab::Figure picture() {
-  using Mark = lab::Figure::Mark;
-  lab::Figure figure{
+lab::plot::Figure picture() {
+  using Mark = lab::plot::Figure::Mark;
+  lab::plot::Figure figure{
       .title = "P3: E d and the normalised phi",
       .caption =
           "E d = x (x-3)^2 (x+2)^2 rises and falls and touches 0 again at 3 "
@@ -73,7 +73,7 @@ lab::Figure picture() {
 }
 
 /// With decay: within R_t for B_* = 1 and D_0 = 25 at every t.
-void with_decay(const Setup& setup, double q, lab::Figure& figure, Findings& findings) {
+void with_decay(const Setup& setup, double q, lab::plot::Figure& figure, Findings& findings) {
   const std::uint64_t steps = setup.scaled(1000, 10000);
   const Aimed c = *aimed("P3", std::make_unique<Polynomial>(q), 0.5);
   const std::string where = fmt::format("P3, lambda 0.5, q = {}", q);
@@ -87,7 +87,7 @@ void with_decay(const Setup& setup, double q, lab::Figure& figure, Findings& fin
 }
 
 /// Without decay: near 0 it is a linear recursion with the derivative 36 + q there.
-void without_decay(const Setup& setup, double q, lab::Figure& figure, Findings& findings) {
+void without_decay(const Setup& setup, double q, lab::plot::Figure& figure, Findings& findings) {
   const std::uint64_t steps = setup.scaled(2000, 20000);
   const Aimed c = *aimed("P3", std::make_unique<Polynomial>(q), 0);
   const std::string where = fmt::format("P3, lambda 0, q = {}", q);
@@ -119,7 +119,7 @@ void sgd_overflows(const Setup& setup, Findings& findings) {
     }
   });
   for (double& value : finite) value += 1;
-  findings.at_most("P3: SGD's steps until overflow, mean", mean_of(finite), 5);
+  findings.at_most("P3: SGD's steps until overflow, mean", numbers::mean_of(finite), 5);
 }
 
 }  // namespace
@@ -128,14 +128,14 @@ void polynomial_example(const Setup& setup, Findings& findings) {
   shape(setup, findings);
   findings.figure(picture());
   sgd_overflows(setup, findings);
-  lab::Figure figure{.title = "P3: mean of x_t^2 from x_0 = 5",
-                     .caption =
-                         "With and without decay the method comes down from 5, lingers near "
-                         "the double root 3 if q = 0, and converges to 0; SGD overflows at "
-                         "once.",
-                     .x = {"t", lab::Figure::Scale::log},
-                     .y = {"E x_t^2", lab::Figure::Scale::log},
-                     .series = {}};
+  lab::plot::Figure figure{.title = "P3: mean of x_t^2 from x_0 = 5",
+                           .caption =
+                               "With and without decay the method comes down from 5, lingers near "
+                               "the double root 3 if q = 0, and converges to 0; SGD overflows at "
+                               "once.",
+                           .x = {"t", lab::plot::Figure::Scale::log},
+                           .y = {"E x_t^2", lab::plot::Figure::Scale::log},
+                           .series = {}};
   for (const double q : {0.0, 1.0}) {
     with_decay(setup, q, figure, findings);
     without_decay(setup, q, figure, findings);
@@ -143,4 +143,4 @@ void polynomial_example(const Setup& setup, Findings& findings) {
   findings.figure(std::move(figure));
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -8,7 +8,7 @@
 #include "lab/theory/problems/examples.hpp"
 #include "lab/theory/simulation.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 /// The skewed quadratic as one block of both coordinates.
@@ -111,9 +111,10 @@ void one_block(const Setup& setup, Findings& findings) {
 }
 
 /// Where the method goes from everywhere: against phi.
-lab::Figure field(const Problem& problem, const std::string& title, const std::string& caption) {
-  using Mark = lab::Figure::Mark;
-  lab::Figure figure{
+lab::plot::Figure field(const Problem& problem, const std::string& title,
+                        const std::string& caption) {
+  using Mark = lab::plot::Figure::Mark;
+  lab::plot::Figure figure{
       .title = title,
       .caption = caption,
       .x = {"x_1"},
@@ -151,4 +152,4 @@ void skewed_example(const Setup& setup, Findings& findings) {
                         "arrow leads away from 0."));
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -10,7 +10,7 @@
 #include "lab/theory/problems/examples.hpp"
 #include "lab/theory/simulation.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace t18 {
 
 Case::Case(const Setup& how) : setup(how), target(*problem.target(kLambda)) {
@@ -106,46 +106,47 @@ Vector sampled_margins(const Case& c, double away, std::uint64_t replicates) {
   return margins;
 }
 
-Estimate share_below_zero(const Vector& values) {
+numbers::Estimate share_below_zero(const Vector& values) {
   const auto hits = std::ranges::count_if(values, [](double value) { return value < 0; });
-  return share_of(static_cast<std::uint64_t>(hits), values.size());
+  return numbers::share_of(static_cast<std::uint64_t>(hits), values.size());
 }
 
-lab::Figure figure_of_spread() {
-  return {.title = "How well momentum aims",
-          .caption =
-              "The aiming margin over the distance, for momentum at rest: positive on "
-              "average, but near the target the noise of m (nine of ten margins are in the "
-              "band) is larger than the mean.",
-          .x = {"distance from momentum's target", lab::Figure::Scale::log},
-          .y = {"margin / distance"},
-          .series = {{.label = "nine of ten", .mark = lab::Figure::Mark::band, .x = {}, .y = {}},
-                     {.label = "mean", .x = {}, .y = {}}}};
+lab::plot::Figure figure_of_spread() {
+  return {
+      .title = "How well momentum aims",
+      .caption =
+          "The aiming margin over the distance, for momentum at rest: positive on "
+          "average, but near the target the noise of m (nine of ten margins are in the "
+          "band) is larger than the mean.",
+      .x = {"distance from momentum's target", lab::plot::Figure::Scale::log},
+      .y = {"margin / distance"},
+      .series = {{.label = "nine of ten", .mark = lab::plot::Figure::Mark::band, .x = {}, .y = {}},
+                 {.label = "mean", .x = {}, .y = {}}}};
 }
 
-void add_spread(lab::Figure& figure, double away, Vector margins) {
+void add_spread(lab::plot::Figure& figure, double away, Vector margins) {
   std::ranges::sort(margins);
   const auto quantile = [&](double share) {
     return margins[static_cast<std::size_t>(share * static_cast<double>(margins.size() - 1))];
   };
-  for (lab::Figure::Series& series : figure.series) series.x.push_back(away);
+  for (lab::plot::Figure::Series& series : figure.series) series.x.push_back(away);
   figure.series[0].y.push_back(quantile(0.05));
   figure.series[0].y2.push_back(quantile(0.95));
-  figure.series[1].y.push_back(mean_of(margins).value);
+  figure.series[1].y.push_back(numbers::mean_of(margins).value);
 }
 
-lab::Figure figure_of_shares(const Case& c) {
-  lab::Figure figure{
+lab::plot::Figure figure_of_shares(const Case& c) {
+  lab::plot::Figure figure{
       .title = "Momentum and the aiming condition",
       .caption =
           "The share of steps at which conceptual momentum does not aim at its own target. At "
           "rest it is nearly a half close by and next to nothing far away; along runs it is a half "
           "at every distance, for a run is far away because its momentum has carried it there. The "
           "condition cannot hold for all t.",
-      .x = {"distance from momentum's target", lab::Figure::Scale::log},
+      .x = {"distance from momentum's target", lab::plot::Figure::Scale::log},
       .y = {"share of negative margins"},
       .series = {{.label = "computed", .x = {}, .y = {}},
-                 {.label = "at rest", .mark = lab::Figure::Mark::points, .x = {}, .y = {}}}};
+                 {.label = "at rest", .mark = lab::plot::Figure::Mark::points, .x = {}, .y = {}}}};
   for (int i = -12; i <= 1; ++i) {
     const double away = std::pow(10, i / 4.0);
     figure.series[0].x.push_back(away);
@@ -154,13 +155,13 @@ lab::Figure figure_of_shares(const Case& c) {
   return figure;
 }
 
-void check_at_rest(const Case& c, lab::Figure& shares, Findings& findings) {
-  lab::Figure spread = figure_of_spread();
+void check_at_rest(const Case& c, lab::plot::Figure& shares, Findings& findings) {
+  lab::plot::Figure spread = figure_of_spread();
   for (const double away : {0.01, 0.1, 0.3}) {
     c.setup.stage(fmt::format("distance {}", away));
     const double computed = computed_share(c, away, 241);
     const Vector margins = sampled_margins(c, away, c.setup.scaled(512, 8192));
-    const Estimate share = share_below_zero(margins);
+    const numbers::Estimate share = share_below_zero(margins);
     findings.equal(fmt::format("share of steps that do not aim, at distance {}", away), share,
                    computed, 5e-5);
     findings.number(fmt::format("share at distance {}", away), share);
@@ -216,7 +217,7 @@ void check_coupled(const Case& c, Findings& findings) {
       least = std::min(least, sum / std::sqrt(squared_norm(e)));
       away += one_away ? 1 : 0;
     }
-    return std::pair(least, share_of(away, count));
+    return std::pair(least, numbers::share_of(away, count));
   };
   const CoupledQuadratic skewed(0.9, {1, 0.1});
   for (const double q : {0.3, 0.6}) {
@@ -236,7 +237,7 @@ void check_coupled(const Case& c, Findings& findings) {
 
 void run(const Setup& setup, Findings& findings) {
   const Case c(setup);
-  lab::Figure shares = figure_of_shares(c);
+  lab::plot::Figure shares = figure_of_shares(c);
   check_at_rest(c, shares, findings);
   check_along_runs(c, shares, findings);
   check_target(c, findings);
@@ -267,4 +268,4 @@ const RegisterClaim registered{
 
 }  // namespace
 }  // namespace t18
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

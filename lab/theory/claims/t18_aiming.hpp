@@ -4,7 +4,7 @@
 #include "lab/theory/problems/quadratic.hpp"
 
 /// T18 in two parts: momentum at rest at a given distance, and momentum along runs.
-namespace bcos::theory::t18 {
+namespace bcos::lab::theory::t18 {
 
 inline constexpr double kLambda = 0.5;
 inline constexpr double kBeta = 0.9;
@@ -29,6 +29,6 @@ class Case {
 
 /// What the assumption says of every step, along runs with momentum and without; the share of steps
 /// that do not aim, by distance, goes into the figure.
-void check_along_runs(const Case& c, lab::Figure& figure, Findings& findings);
+void check_along_runs(const Case& c, lab::plot::Figure& figure, Findings& findings);
 
-}  // namespace bcos::theory::t18
+}  // namespace bcos::lab::theory::t18

@@ -6,7 +6,7 @@
 #include "lab/theory/formulas.hpp"
 #include "lab/theory/simulation.hpp"
 
-namespace bcos::theory::t18 {
+namespace bcos::lab::theory::t18 {
 namespace {
 
 /// Bins of distance, each a factor of sqrt(10) wide, the first from 0.001.
@@ -57,10 +57,10 @@ Counts count(const Case& c, const Method& method, std::uint64_t steps, std::uint
   return counts;
 }
 
-lab::Figure::Series by_distance(const Counts& counts) {
+lab::plot::Figure::Series by_distance(const Counts& counts) {
   constexpr std::uint64_t kFew = 100;
-  lab::Figure::Series series{
-      .label = "along runs", .mark = lab::Figure::Mark::points, .x = {}, .y = {}};
+  lab::plot::Figure::Series series{
+      .label = "along runs", .mark = lab::plot::Figure::Mark::points, .x = {}, .y = {}};
   for (std::size_t bin = 0; bin < kBins; ++bin) {
     std::uint64_t looks = 0;
     std::uint64_t negative = 0;
@@ -77,12 +77,12 @@ lab::Figure::Series by_distance(const Counts& counts) {
 
 }  // namespace
 
-void check_along_runs(const Case& c, lab::Figure& figure, Findings& findings) {
+void check_along_runs(const Case& c, lab::plot::Figure& figure, Findings& findings) {
   const std::uint64_t steps = c.setup.scaled(8000, 100000);
   const std::uint64_t replicates = c.setup.scaled(128, 400);
   c.setup.stage("runs");
   const Counts momentum = count(c, conceptual_momentum(kLambda, kBeta), steps, replicates);
-  const Estimate late = mean_of(momentum.late);
+  const numbers::Estimate late = numbers::mean_of(momentum.late);
   findings.at_least("runs with momentum: share that do not aim, second half", late, 0.4);
   Findings::as_printed(findings.equal("Assumption 1 with momentum: every step aims", late, 0),
                        false);
@@ -94,4 +94,4 @@ void check_along_runs(const Case& c, lab::Figure& figure, Findings& findings) {
   figure.series.push_back(by_distance(momentum));
 }
 
-}  // namespace bcos::theory::t18
+}  // namespace bcos::lab::theory::t18

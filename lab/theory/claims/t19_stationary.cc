@@ -10,7 +10,7 @@
 #include "lab/theory/simulation.hpp"
 #include "lab/theory/stationary.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 constexpr double kBeta = 0.9;
@@ -57,9 +57,9 @@ std::vector<Row> rows() {
 
 /// d / sqrt(v) at a fixed x in the long run.
 struct Stationary {
-  Estimate rms;   ///< at E g = 0
-  Estimate mean;  ///< at E g = 0.3
-  Vector others;  ///< means at kOthers
+  numbers::Estimate rms;   ///< at E g = 0
+  numbers::Estimate mean;  ///< at E g = 0.3
+  Vector others;           ///< means at kOthers
 };
 
 Stationary stationary(const Setup& setup, const Row& row) {
@@ -98,9 +98,9 @@ Stationary stationary(const Setup& setup, const Row& row) {
           sums[i * n + 2 * kAlike + k] / (count * static_cast<double>(simulation.replicates));
     }
   }
-  const Estimate square = mean_of(squares);
+  const numbers::Estimate square = numbers::mean_of(squares);
   found.rms = {std::sqrt(square.value), square.se / (2 * std::sqrt(square.value))};
-  found.mean = mean_of(means_of);
+  found.mean = numbers::mean_of(means_of);
   return found;
 }
 
@@ -137,9 +137,9 @@ void against_adam(const Setup& setup, const std::vector<Row>& all,
                   const std::vector<Stationary>& found, Findings& findings) {
   const double theory = std::sqrt((1 - kBeta) / (1 + kBeta));
   const double ratio = setup.right(1 / theory, 1 / (theory * theory), kNoRootOfRatio);
-  const Estimate adam = found[0].rms;
+  const numbers::Estimate adam = found[0].rms;
   for (std::size_t k = 1; k <= 3; ++k) {
-    const Estimate rms = found[k].rms;
+    const numbers::Estimate rms = found[k].rms;
     const double value = rms.value / adam.value;
     const double se = value * std::hypot(rms.se / rms.value, adam.se / adam.value);
     // Adam's v is not quite steady; the practical methods make steps of .970 and .923, not 1.
@@ -154,19 +154,22 @@ void against_adam(const Setup& setup, const std::vector<Row>& all,
 
 void picture(const std::vector<Row>& all, const std::vector<Stationary>& found,
              Findings& findings) {
-  lab::Figure figure{.title = "Mean step at a fixed point",
-                     .caption =
-                         "E[d/sqrt(v)] in the long run over E g / sd(g). Methods that "
-                         "divide the momentum by its own second moment follow weak "
-                         "signals several times more than Adam and BCOS-g, which divide "
-                         "by that of g.",
-                     .x = {"E g / sd(g)"},
-                     .y = {"mean of d/sqrt(v)"},
-                     .series = {}};
+  lab::plot::Figure figure{.title = "Mean step at a fixed point",
+                           .caption =
+                               "E[d/sqrt(v)] in the long run over E g / sd(g). Methods that "
+                               "divide the momentum by its own second moment follow weak "
+                               "signals several times more than Adam and BCOS-g, which divide "
+                               "by that of g.",
+                           .x = {"E g / sd(g)"},
+                           .y = {"mean of d/sqrt(v)"},
+                           .series = {}};
   for (std::size_t k = 0; k < all.size(); ++k) {
     const bool dashed = all[k].method.estimator == Estimator::oracle;
-    lab::Figure::Series series{
-        all[k].id, dashed ? lab::Figure::Mark::dashed : lab::Figure::Mark::line, {0}, {0}};
+    lab::plot::Figure::Series series{
+        all[k].id,
+        dashed ? lab::plot::Figure::Mark::dashed : lab::plot::Figure::Mark::line,
+        {0},
+        {0}};
     for (std::size_t j = 0; j < kOthers.size(); ++j) {
       if (kOthers[j] > kMean && series.x.back() < kMean) {
         series.x.push_back(kMean);
@@ -203,4 +206,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -9,7 +9,7 @@
 #include "lab/theory/one_step.hpp"
 #include "lab/theory/parallel.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 enum Mutant { kSimpleForFull = 1, kNoBetaV, kHalf, kTwiceAsLong };
@@ -88,14 +88,14 @@ Vector burst(double small) {
 }
 
 void bursts(const Setup& setup, const std::vector<Bounded>& all, Findings& findings) {
-  lab::Figure figure{.title = "A burst after silence",
-                     .caption =
-                         "Gradients of 1e-6 for 200 steps, then of 1. BCOS-m and BCOS-g "
-                         "take steps three times alpha, Adam twice, BCOS-c hardly more "
-                         "than alpha.",
-                     .x = {"step"},
-                     .y = {"|d| / sqrt(v)"},
-                     .series = {}};
+  lab::plot::Figure figure{.title = "A burst after silence",
+                           .caption =
+                               "Gradients of 1e-6 for 200 steps, then of 1. BCOS-m and BCOS-g "
+                               "take steps three times alpha, Adam twice, BCOS-c hardly more "
+                               "than alpha.",
+                           .x = {"step"},
+                           .y = {"|d| / sqrt(v)"},
+                           .series = {}};
   struct Quoted {
     std::string_view id;
     double peak;
@@ -117,7 +117,7 @@ void bursts(const Setup& setup, const std::vector<Bounded>& all, Findings& findi
     if (row.method.estimator == Estimator::ema_d) {
       findings.equal(fmt::format("{}: the peak in a burst is C", row.id), {peak}, row.c, 1e-5);
     }
-    lab::Figure::Series series{row.id, lab::Figure::Mark::line, {}, {}};
+    lab::plot::Figure::Series series{row.id, lab::plot::Figure::Mark::line, {}, {}};
     for (std::size_t t = kQuiet - 10; t < kQuiet + 60; ++t) {
       series.x.push_back(static_cast<double>(t));
       series.y.push_back(sizes[t]);
@@ -241,4 +241,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

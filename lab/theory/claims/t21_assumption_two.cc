@@ -10,7 +10,7 @@
 #include "lab/theory/problems/quadratic.hpp"
 #include "lab/theory/simulation.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 enum Mutant { kSimpleForFull = 1, kOfG, kNoStrength };
@@ -68,15 +68,15 @@ double share_beyond(const Setup& setup, const Method& method, double level) {
 
 void on_pure_noise(const Setup& setup, Findings& findings) {
   const std::uint64_t replicates = setup.scaled(8'000, 200'000);
-  lab::Figure figure{.title = "Where Assumption 2 holds",
-                     .caption =
-                         "The share of states at rest with a relative bias above tau, unit "
-                         "noise without a signal. The assumption asks for one tau < 1 for "
-                         "all states: of the methods with momentum only the conditional "
-                         "estimators have it.",
-                     .x = {"tau", lab::Figure::Scale::log},
-                     .y = {"share of states"},
-                     .series = {}};
+  lab::plot::Figure figure{.title = "Where Assumption 2 holds",
+                           .caption =
+                               "The share of states at rest with a relative bias above tau, unit "
+                               "noise without a signal. The assumption asks for one tau < 1 for "
+                               "all states: of the methods with momentum only the conditional "
+                               "estimators have it.",
+                           .x = {"tau", lab::plot::Figure::Scale::log},
+                           .y = {"share of states"},
+                           .series = {}};
   for (const NamedEstimator& row : estimators(kBeta)) {
     if (row.method.estimator == Estimator::constant) continue;
     if (row.method.estimator == Estimator::instant) continue;  // tau = 0
@@ -85,11 +85,11 @@ void on_pure_noise(const Setup& setup, Findings& findings) {
     const double median = taus[taus.size() / 2];
     const auto above = [&](double level) {
       const auto count = taus.end() - std::ranges::upper_bound(taus, level);
-      return share_of(static_cast<std::uint64_t>(count), taus.size());
+      return numbers::share_of(static_cast<std::uint64_t>(count), taus.size());
     };
     findings.number(row.id + ": median of tau", {median});
     findings.number(row.id + ": share of states with tau >= 1", above(1));
-    lab::Figure::Series series{row.id, lab::Figure::Mark::line, {}, {}};
+    lab::plot::Figure::Series series{row.id, lab::plot::Figure::Mark::line, {}, {}};
     for (double level = 0.01; level < 100; level *= 1.2) {
       series.x.push_back(level);
       series.y.push_back(above(level).value);
@@ -164,4 +164,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -8,7 +8,7 @@
 #include "lab/theory/limits.hpp"
 #include "lab/theory/problems/quadratic.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 enum Mutant { kNoMemory = 1, kOneStep, kGradientsSlope, kGradientsTarget };
@@ -111,25 +111,26 @@ void rate(const Setup& setup, Findings& findings) {
       }
     }
   });
-  lab::Figure figure{.title = "P1 with conceptual momentum: (t+1) E|x_t - x_M|^2 under 1/(t+1)",
-                     .caption =
-                         "No theorem of the paper covers it, and still the distance from "
-                         "momentum's own target falls like 1/t, to the limit (dashed) that "
-                         "the long-run variance of its steps gives.",
-                     .x = {"t", lab::Figure::Scale::log},
-                     .y = {"(t+1) E|x_t - x_M|^2", lab::Figure::Scale::log},
-                     .series = {{"mean", lab::Figure::Mark::line, {}, {}}}};
+  lab::plot::Figure figure{
+      .title = "P1 with conceptual momentum: (t+1) E|x_t - x_M|^2 under 1/(t+1)",
+      .caption =
+          "No theorem of the paper covers it, and still the distance from "
+          "momentum's own target falls like 1/t, to the limit (dashed) that "
+          "the long-run variance of its steps gives.",
+      .x = {"t", lab::plot::Figure::Scale::log},
+      .y = {"(t+1) E|x_t - x_M|^2", lab::plot::Figure::Scale::log},
+      .series = {{"mean", lab::plot::Figure::Mark::line, {}, {}}}};
   double limit = 0;
   for (std::size_t k = 0; k < problem.size(); ++k) {
     const double one = inverse_limit(kAlpha, linear.kappa[k], linear.variance[k]);
     limit += one;
     // Averaging leaves out a share of alpha_t kappa times the memory.
     findings.equal(fmt::format("P1, coordinate {}: (t+1) E(x_k - x_Mk)^2 at t = {}", k, steps),
-                   mean_of(squares[k]), one, 0.04 * one);
+                   numbers::mean_of(squares[k]), one, 0.04 * one);
   }
   for (std::size_t i = 0; i < times.size(); ++i) {
     figure.series[0].x.push_back(static_cast<double>(times[i]));
-    figure.series[0].y.push_back(mean_of(path[i]).value);
+    figure.series[0].y.push_back(numbers::mean_of(path[i]).value);
   }
   add_level(figure, "limit", limit, times);
   findings.figure(std::move(figure));
@@ -158,4 +159,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

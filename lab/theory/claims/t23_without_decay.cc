@@ -8,7 +8,7 @@
 #include "lab/theory/numerics.hpp"
 #include "lab/theory/simulation.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 enum Mutant { kConverges = 1, kHalfOfNoise, kNoAim };
@@ -25,10 +25,10 @@ double added(const Setup& setup, std::uint64_t from, std::uint64_t to) {
 
 /// What runs without decay do: x at half-time and at the end, and the aim at the last iterate.
 struct Runs {
-  Moments end;          ///< |x_T - x_*|^2
-  Moments half_to_end;  ///< |x_T - x_{T/2}|^2
-  Moments coordinate;   ///< x_T,0
-  Vector aims;          ///< <x_t - x_T, d_t / sqrt(E d_t^2)> at t = T - 10, one a replicate
+  numbers::Moments end;          ///< |x_T - x_*|^2
+  numbers::Moments half_to_end;  ///< |x_T - x_{T/2}|^2
+  numbers::Moments coordinate;   ///< x_T,0
+  Vector aims;  ///< <x_t - x_T, d_t / sqrt(E d_t^2)> at t = T - 10, one a replicate
   Vector ends;
 };
 
@@ -79,7 +79,7 @@ void on_pure_noise(const Setup& setup, Findings& findings) {
   const double sum = added(setup, 0, steps);
   findings.equal("P0: E|x_T - x_*|^2 = D_0 + n sum alpha_t^2", runs.end.mean(),
                  setup.right(c.d0 + n * sum, 0.0, kConverges));
-  const Estimate variance = runs.coordinate.variance();
+  const numbers::Estimate variance = runs.coordinate.variance();
   findings.equal("P0: variance of a coordinate of x_T = sum alpha_t^2", variance,
                  setup.right(sum, 0.0, kConverges));
   // What is left of the sum says how near x_T is to its limit.
@@ -91,11 +91,11 @@ void on_pure_noise(const Setup& setup, Findings& findings) {
   // E16: nothing aims here, and yet every step aims at the last iterate, for it has gone into it.
   const double aim = kStepsizes.at(steps - kBefore) * n;
   findings.equal("P0: E<x_t - x_T, d_t / sqrt(E d_t^2)> = alpha_t n, t = T - 10",
-                 mean_of(runs.aims), setup.right(aim, 0.0, kNoAim));
+                 numbers::mean_of(runs.aims), setup.right(aim, 0.0, kNoAim));
   Findings::as_printed(
       findings.at_most(
           "E16: aiming at the last iterate is a sign of aiming: on noise it is not seen",
-          mean_of(runs.aims), 0),
+          numbers::mean_of(runs.aims), 0),
       false);
 }
 
@@ -105,20 +105,20 @@ void with_strict_aiming(const Setup& setup, Findings& findings) {
   const auto c = *aimed("P2", problem_by_id("P2").make(), 0);
   const Runs runs = run_all(setup, *c.problem, "P2", c.target, steps);
   const double noise = c.d0 + c.blocks() * added(setup, 0, steps);
-  const Estimate end = runs.end.mean();
+  const numbers::Estimate end = runs.end.mean();
   findings.at_most("P2: E|x_T - x_*|^2 over D_0 + n sum alpha_t^2",
                    {end.value / noise, end.se / noise}, setup.right(0.01, 0.0, kNoAim));
 }
 
-lab::Figure picture(const Setup& setup) {
+lab::plot::Figure picture(const Setup& setup) {
   const auto c = *aimed("P0", problem_by_id("P0").make(), 0);
-  lab::Figure figure{.title = "Pure noise without decay: ten paths",
-                     .caption =
-                         "A coordinate of x_t converges on every path, to a point of its "
-                         "own: <e, phi> >= 0 holds at every step and leads nowhere.",
-                     .x = {"t", lab::Figure::Scale::log},
-                     .y = {"x_t, first coordinate"},
-                     .series = {}};
+  lab::plot::Figure figure{.title = "Pure noise without decay: ten paths",
+                           .caption =
+                               "A coordinate of x_t converges on every path, to a point of its "
+                               "own: <e, phi> >= 0 holds at every step and leads nowhere.",
+                           .x = {"t", lab::plot::Figure::Scale::log},
+                           .y = {"x_t, first coordinate"},
+                           .series = {}};
   constexpr std::size_t kPaths = 10;
   const std::uint64_t steps = setup.scaled(2000, 20000);
   const auto times = sparse_times(steps);
@@ -134,7 +134,7 @@ lab::Figure picture(const Setup& setup) {
              for (std::size_t i = 0; i < now.count; ++i) rows[now.first + i].push_back(now.x(i)[0]);
            });
   for (std::size_t r = 0; r < kPaths; ++r) {
-    lab::Figure::Series series{"path", lab::Figure::Mark::line, {}, rows[r]};
+    lab::plot::Figure::Series series{"path", lab::plot::Figure::Mark::line, {}, rows[r]};
     for (const std::uint64_t t : times) {
       if (t > 0) series.x.push_back(static_cast<double>(t));
     }
@@ -165,4 +165,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

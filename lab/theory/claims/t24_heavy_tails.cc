@@ -8,7 +8,7 @@
 #include "lab/theory/numerics.hpp"
 #include "lab/theory/simulation.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 enum Mutant { kLightTails = 1, kSgd, kSigns };
@@ -78,20 +78,20 @@ void run(const Setup& setup, Findings& findings) {
   const Runs signs = run_all(setup, sign_sgd);
   for (std::size_t k = 0; k < problem.size(); ++k) {
     const auto pull = [&](double x) { return sign_of(setup, x - problem.c[k]) + kLambda * x; };
-    Moments end(0);
+    numbers::Moments end(0);
     for (std::size_t i = k; i < signs.end.size(); i += problem.size()) end.add(signs.end[i]);
     // Averaging is good to alpha at half-time.
     findings.equal(
         fmt::format("signs, coordinate {}: end of the runs = zero of E sign + lambda x", k),
         end.mean(), increasing_root(pull, -2, 2), 2e-3);
   }
-  lab::Figure figure{.title = "Heavy tails: the largest |x_t| of each path",
-                     .caption =
-                         "Noise without a second moment. Methods with |d| <= C sqrt(v) stay "
-                         "within C / lambda; SGD with the same stepsizes does not.",
-                     .x = {"share of the paths"},
-                     .y = {"max |x_t|", lab::Figure::Scale::log},
-                     .series = {}};
+  lab::plot::Figure figure{.title = "Heavy tails: the largest |x_t| of each path",
+                           .caption =
+                               "Noise without a second moment. Methods with |d| <= C sqrt(v) stay "
+                               "within C / lambda; SGD with the same stepsizes does not.",
+                           .x = {"share of the paths"},
+                           .y = {"max |x_t|", lab::plot::Figure::Scale::log},
+                           .series = {}};
   for (const char* id : {"sign_sgd", "bcos_g", "bcos_c", "bcos_m", "adam@paper"}) {
     setup.stage(id);
     const Method method = method_by_name(id);
@@ -99,12 +99,12 @@ void run(const Setup& setup, Findings& findings) {
     const double most = *amplification_bound(method) / kLambda;
     const auto beyond = std::ranges::count_if(runs.largest, [&](double x) { return x > most; });
     findings.at_most(fmt::format("{}: share of paths that are ever beyond C / lambda", id),
-                     share_of(static_cast<std::uint64_t>(beyond), runs.largest.size()), 0);
+                     numbers::share_of(static_cast<std::uint64_t>(beyond), runs.largest.size()), 0);
     findings.number(fmt::format("{}: largest |x_t| over C / lambda", id),
                     {std::ranges::max(runs.largest) / most});
     Vector sorted = runs.largest;
     std::ranges::sort(sorted);
-    lab::Figure::Series series{id, lab::Figure::Mark::line, {}, sorted};
+    lab::plot::Figure::Series series{id, lab::plot::Figure::Mark::line, {}, sorted};
     for (std::size_t i = 0; i < sorted.size(); ++i) {
       series.x.push_back((static_cast<double>(i) + 0.5) / static_cast<double>(sorted.size()));
     }
@@ -114,9 +114,10 @@ void run(const Setup& setup, Findings& findings) {
   Runs runs = run_all(setup, setup.right(sgd, sign_sgd, kSigns));
   const auto beyond = std::ranges::count_if(runs.largest, [&](double x) { return x > most; });
   findings.at_least("SGD: share of paths that are ever beyond BCOS-c's C / lambda",
-                    share_of(static_cast<std::uint64_t>(beyond), runs.largest.size()), 0.5);
+                    numbers::share_of(static_cast<std::uint64_t>(beyond), runs.largest.size()),
+                    0.5);
   std::ranges::sort(runs.largest);
-  lab::Figure::Series series{"sgd", lab::Figure::Mark::line, {}, runs.largest};
+  lab::plot::Figure::Series series{"sgd", lab::plot::Figure::Mark::line, {}, runs.largest};
   for (std::size_t i = 0; i < runs.largest.size(); ++i) {
     series.x.push_back((static_cast<double>(i) + 0.5) / static_cast<double>(runs.largest.size()));
   }
@@ -138,4 +139,4 @@ const RegisterClaim registered{
      .run = run}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

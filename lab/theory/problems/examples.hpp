@@ -3,7 +3,7 @@
 #include "lab/theory/problem.hpp"
 
 /// The paper's small examples.
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// P2: d_k = a_k (x_k - c_k)(1 + s z). phi = sign(x - c) / sqrt(1 + s^2).
 class MultiplicativeNoise : public Problem {
@@ -76,4 +76,4 @@ class CoupledQuadratic : public Problem {
   std::optional<Vector> target(double lambda) const override;
 };
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 constexpr Law kSkewed{Law::Kind::exponential, 0, 1};
@@ -40,4 +40,4 @@ double skewed_sign(std::size_t block) {
   return sum;
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -3,7 +3,7 @@
 #include "lab/theory/law.hpp"
 #include "lab/theory/problem.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// d of one law in every coordinate, wherever x is. With a law of mean 0 the conceptual method has
 /// no direction, phi = 0 and x_* = 0, and all that moves a practical method is its own error.
@@ -29,4 +29,4 @@ NoiseAlone skewed_noise(std::size_t n = 4, std::size_t block = 1);
 /// E[d / |d|] of signs on skewed noise, by coordinate: 2/e - 1 alone, by quadrature in pairs.
 double skewed_sign(std::size_t block);
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

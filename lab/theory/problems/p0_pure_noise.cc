@@ -1,6 +1,6 @@
 #include "lab/theory/problem.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 /// d_k = s_k z: no signal at all. Every bound of the one-step lemma is attained.
@@ -54,4 +54,4 @@ const RegisterProblem blocks{
     {"P0b", "the same in blocks of two", [] { return std::make_unique<BlockNoise>(); }}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -4,7 +4,7 @@
 #include "lab/theory/numerics.hpp"
 #include "lab/theory/problems/quadratic.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 const RegisterProblem one{{"P1", "separable quadratic: d = a (x - c) + s z",
@@ -133,4 +133,4 @@ std::optional<Vector> BlockQuadratic::target(double lambda) const {
   return target;
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

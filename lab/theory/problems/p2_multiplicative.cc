@@ -2,7 +2,7 @@
 
 #include "lab/theory/problems/examples.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 const RegisterProblem registered{{"P2", "multiplicative noise: d = a (x - c)(1 + s z)",
@@ -31,4 +31,4 @@ std::optional<Vector> MultiplicativeNoise::target(double lambda) const {
   return c;
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -1,6 +1,6 @@
 #include "lab/theory/problems/examples.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 const RegisterProblem registered{
@@ -22,4 +22,4 @@ bool Polynomial::moments(ConstSpan x, Span mean_out, Span second) const {
   return true;
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -2,7 +2,7 @@
 
 #include "lab/theory/problems/examples.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 const RegisterProblem registered{
@@ -23,4 +23,4 @@ bool Logarithm::moments(ConstSpan x, Span mean, Span second) const {
   return true;
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -1,6 +1,6 @@
 #include "lab/theory/problems/examples.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 const RegisterProblem registered{{"P5", "quadratic that single coordinates cannot aim at",
@@ -21,4 +21,4 @@ bool SkewedQuadratic::moments(ConstSpan x, Span mean, Span second) const {
   return true;
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -4,7 +4,7 @@
 #include "lab/theory/numerics.hpp"
 #include "lab/theory/problem.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 /// Root finding as Robbins and Monro had it: a trial at dose x succeeds or not, d = 1{xi <= x} - q,
@@ -49,4 +49,4 @@ const RegisterProblem registered{{"P6",
                                   [] { return std::make_unique<Quantile>(); }}};
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

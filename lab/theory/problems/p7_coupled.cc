@@ -2,7 +2,7 @@
 
 #include "lab/theory/problems/examples.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 const RegisterProblem registered{{"P7",
@@ -36,4 +36,4 @@ std::optional<Vector> CoupledQuadratic::target(double lambda) const {
   return x;
 }
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -2,7 +2,7 @@
 
 #include "lab/theory/problem.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 /// P1: d_k = a_k (x_k - c_k) + s_k z in every coordinate, the standard instance.
 class Quadratic : public Problem {
@@ -51,4 +51,4 @@ class BlockQuadratic : public Problem {
   Vector start_error(double lambda) const;
 };
 
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace bcos::lab {
+namespace bcos::lab::cli {
 namespace {
 
 /// A terminal of paper with a clock that stands still.
@@ -271,4 +271,4 @@ TEST(ATimeForPeople, HasTwoUnits) {
 }
 
 }  // namespace
-}  // namespace bcos::lab
+}  // namespace bcos::lab::cli

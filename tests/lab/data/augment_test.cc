@@ -9,7 +9,7 @@
 #include "engine/error.hpp"
 #include "lab/data/batches.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 constexpr ImageShape kShape = {2, 12, 10};
@@ -199,4 +199,4 @@ TEST(Batches, AreMixedByTheSeedAloneAndSayHow) {
 }
 
 }  // namespace
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

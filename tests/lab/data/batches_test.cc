@@ -9,7 +9,7 @@
 
 #include "bcos/error.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 std::unique_ptr<Tokens> counting(std::uint32_t n) {
@@ -207,4 +207,4 @@ TEST(ImageRows, OutsideTheirBoundsAreRefused) {
 }
 
 }  // namespace
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

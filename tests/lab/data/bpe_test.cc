@@ -7,7 +7,7 @@
 #include "tests/lab/data/scratch.hpp"
 #include "tests/lab/data/small_bpe.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -152,4 +152,4 @@ TEST(ABpeFolder, WithoutItsFilesIsNamed) {
 }
 
 }  // namespace
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

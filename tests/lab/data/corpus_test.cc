@@ -3,7 +3,7 @@
 #include "lab/data/header_corpus.hpp"
 #include "tests/lab/data/small_bpe.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 std::vector<std::int64_t> all_of(const Tokens& tokens) {
@@ -145,4 +145,4 @@ TEST(Headers, OfThisMachineAreTheDefaultText) {
 }
 
 }  // namespace
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

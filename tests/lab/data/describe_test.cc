@@ -4,7 +4,7 @@
 #include "tests/lab/data/sample_images.hpp"
 #include "tests/lab/data/scratch.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 std::string fact(const FileDescription& described, const std::string& name) {
@@ -79,4 +79,4 @@ TEST(ADescription, OfNothingIsAnError) {
 }
 
 }  // namespace
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -8,7 +8,7 @@
 #include "lab/data/image_formats.hpp"
 #include "tests/lab/data/scratch.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 using Image = std::vector<std::uint8_t>;
@@ -203,4 +203,4 @@ TEST(AnImageSource, ThatIsNothingKnownIsRefusedWithAdvice) {
 }
 
 }  // namespace
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -7,21 +7,23 @@
 #include <vector>
 
 #include "bcos/error.hpp"
-#include "lab/random/philox.hpp"
+#include "lab/numbers/philox.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 using Words = std::array<std::uint32_t, 4>;
 
 // From the file kat_vectors of Random123, the authors' own.
 TEST(Philox, GivesThePublishedAnswers) {
-  EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}), (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(numbers::philox({0, 0, 0, 0}, {0, 0}),
+            (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   constexpr std::uint32_t kOnes = 0xffffffff;
-  EXPECT_EQ(philox({kOnes, kOnes, kOnes, kOnes}, {kOnes, kOnes}),
+  EXPECT_EQ(numbers::philox({kOnes, kOnes, kOnes, kOnes}, {kOnes, kOnes}),
             (Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
-  EXPECT_EQ(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
-            (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+  EXPECT_EQ(
+      numbers::philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
+      (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
 TEST(RandomNumbers, AreTheWordsOfPhilox) {
@@ -114,4 +116,4 @@ TEST(APermutation, OfTheLargestSizeStaysInside) {
 }
 
 }  // namespace
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -1,7 +1,7 @@
 #pragma once
 
 /// Small image files, for the tests of the readers.
-namespace bcos::lab::samples {
+namespace bcos::lab::data::samples {
 
 /// 8 x 8, all (200, 30, 30).
 inline constexpr unsigned char kRedJpeg[] = {
@@ -51,4 +51,4 @@ inline constexpr unsigned char kPng[] = {
     143, 0,   143, 255, 88,  225, 228, 0,   0,  0,   0,   73,  69, 78,  68, 174, 66, 96, 130,
 };
 
-}  // namespace bcos::lab::samples
+}  // namespace bcos::lab::data::samples

@@ -11,7 +11,7 @@
 
 #include "bcos/error.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 
 /// A folder of its own for a test, removed at its end.
 class Scratch {
@@ -73,4 +73,4 @@ void expect_error(const Call& call, const std::vector<std::string>& words) {
   }
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -6,7 +6,7 @@
 #include "lab/data/bpe.hpp"
 #include "tests/lab/data/scratch.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 
 /// Merges as lines of vocab.bpe; U+0120 is how the format writes a space.
 inline const std::vector<std::string> kSmallMerges = {"h e",    "l l",      "he ll",
@@ -43,4 +43,4 @@ inline std::string write_small_bpe(const Scratch& scratch) {
   return scratch.path("bpe");
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

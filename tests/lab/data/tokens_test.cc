@@ -7,7 +7,7 @@
 #include "lab/data/token_writer.hpp"
 #include "tests/lab/data/scratch.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 using Ids = std::vector<std::uint16_t>;
@@ -186,4 +186,4 @@ TEST(TheTokenWriter, RefusesIdsOfMoreThan16BitsAndOtherNames) {
 }
 
 }  // namespace
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

@@ -2,7 +2,7 @@
 
 #include "tests/lab/data/small_bpe.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::data {
 namespace {
 
 using Ids = std::vector<std::uint32_t>;
@@ -86,4 +86,4 @@ TEST(AVocabulary, FromDamagedJsonIsRefused) {
 }
 
 }  // namespace
-}  // namespace bcos::lab
+}  // namespace bcos::lab::data

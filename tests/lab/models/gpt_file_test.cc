@@ -12,7 +12,7 @@
 #include "tests/lab/models/testing.hpp"
 #include "tests/scratch.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 namespace {
 
 using torch::Tensor;
@@ -239,17 +239,34 @@ TEST_F(AGpt2File, ThatIsDamagedChangesNothing) {
   refusal();
 }
 
+TEST_F(AGpt2File, OfAModelWithoutBiasesHasBiasesOfZero) {
+  ModelOptions options = small_gpt();
+  options.activation = "relu";
+  const ModelOptions with_biases = options;
+  options.bias = false;
+  const auto model = drawn(options, 1);
+  save_gpt2(*model, path_);
+  const auto read = drawn(with_biases, 2);
+  load_gpt2(*read, path_);
+  model->eval();
+  read->eval();
+  const torch::NoGradGuard no_grad;
+  const Tensor tokens = torch::arange(6).view({1, 6});
+  EXPECT_TRUE(model->forward(tokens).equal(read->forward(tokens)));
+  EXPECT_NE(gpt2_config(*model).find("\"activation_function\": \"relu\""), std::string::npos);
+}
+
 TEST_F(AGpt2File, IsForGpt2AndNoOtherModel) {
   ModelOptions options = small_gpt();
-  options.bias = false;
-  const auto without_bias = drawn(options, 1);
-  EXPECT_EQ(message_of([&] { save_gpt2(*without_bias, path_); }),
-            "[save_gpt2] expected a GPT with biases and learned positions, as GPT-2 has them, but "
-            "received bias = false and positions = learned");
+  options.positions = "rotary";
+  const auto rotary = drawn(options, 1);
+  EXPECT_EQ(message_of([&] { save_gpt2(*rotary, path_); }),
+            "[save_gpt2] expected a GPT with learned positions, as GPT-2 has them, but received "
+            "positions = rotary");
   const auto mlp = make_model({.kind = "mlp", .image_size = 2});
   EXPECT_EQ(message_of([&] { load_gpt2(*mlp, path_); }),
             "[load_gpt2] expected a model of kind gpt but received one of kind mlp");
 }
 
 }  // namespace
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 namespace {
 
 TEST(TheNamesOfAGpt, GoToHuggingFaceAndBack) {
@@ -42,4 +42,4 @@ TEST(TheLinearLayersOfABlock, AreTransposedInFiles) {
 }
 
 }  // namespace
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

@@ -8,7 +8,7 @@
 #include "lab/models/gpt.hpp"
 #include "tests/lab/models/testing.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 namespace {
 
 using Vector = std::vector<double>;
@@ -193,4 +193,4 @@ TEST(TheLogitsOfAGpt, AreThoseOfPlainLoopsWithRotaryPositionsAndItsOwnHead) {
 }
 
 }  // namespace
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

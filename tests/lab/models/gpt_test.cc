@@ -7,7 +7,7 @@
 #include "lab/models/make.hpp"
 #include "tests/lab/models/testing.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 namespace {
 
 using torch::Tensor;
@@ -275,4 +275,4 @@ TEST(AGpt, LearnsARepeatingTextWithBcos) {
 }
 
 }  // namespace
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

@@ -8,7 +8,7 @@
 #include "lab/models/model.hpp"
 #include "tests/lab/models/testing.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 namespace {
 
 using torch::Tensor;
@@ -194,4 +194,4 @@ TEST(DropPath, ActsInTrainingModeOnly) {
 }
 
 }  // namespace
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

@@ -7,7 +7,7 @@
 
 #include "tests/lab/models/testing.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 namespace {
 
 std::string refusal(const ModelOptions& options) {
@@ -63,4 +63,4 @@ TEST(APaddedVocabulary, IsTheNextMultiple) {
 }
 
 }  // namespace
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

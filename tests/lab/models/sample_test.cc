@@ -9,7 +9,7 @@
 #include "lab/models/gpt.hpp"
 #include "tests/lab/models/testing.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::models {
 namespace {
 
 using Tokens = std::vector<std::int64_t>;
@@ -124,4 +124,4 @@ TEST(Sampling, OfADivergedModelSaysSo) {
 }
 
 }  // namespace
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

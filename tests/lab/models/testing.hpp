@@ -7,7 +7,7 @@
 #include "lab/models/options.hpp"
 
 /// What the tests of the models share.
-namespace bcos::lab {
+namespace bcos::lab::models {
 
 /// A GPT that computes in no time, with everything GPT-2 has.
 inline ModelOptions small_gpt() {
@@ -35,4 +35,4 @@ inline std::string message_of(const std::function<void()>& action) {
   return "no Error was thrown";
 }
 
-}  // namespace bcos::lab
+}  // namespace bcos::lab::models

@@ -7,11 +7,12 @@
 #include "lab/report/text.hpp"
 #include "lab/report/words.hpp"
 
-namespace bcos::lab {
+namespace bcos::lab::report {
 namespace {
 
-RunRecord run_with(const std::string& method, const std::string& lr, int seed, double final_loss) {
-  RunRecord run;
+run::RunRecord run_with(const std::string& method, const std::string& lr, int seed,
+                        double final_loss) {
+  run::RunRecord run;
   run.name = method + lr;
   run.settings = {{"lr", lr}};
   run.facts = {{"method", method}, {"seed", seed}, {"state_bytes", 444000}};
@@ -20,10 +21,10 @@ RunRecord run_with(const std::string& method, const std::string& lr, int seed, d
 }
 
 TEST(ASummary, HasFinalAndBestValidationLoss) {
-  RunRecord run = run_with("bcosw_c", "0.002", 1, 2.5);
+  run::RunRecord run = run_with("bcosw_c", "0.002", 1, 2.5);
   run.metrics.eval = {{.step = 0, .loss = 5},
                       {.step = 10, .loss = 2},
-                      {.step = 20, .loss = kNoNumber},
+                      {.step = 20, .loss = run::kNoNumber},
                       {.step = 30, .loss = 2.25, .accuracy = 0.5}};
   const RunSummary summary = summarize(run);
   EXPECT_EQ(summary.method, "bcosw_c");
@@ -38,13 +39,13 @@ TEST(ASummary, HasFinalAndBestValidationLoss) {
 }
 
 TEST(ASummary, HasItsBestLossFromWhenItWasFirstReached) {
-  RunRecord run;
+  run::RunRecord run;
   run.metrics.eval = {{.step = 0, .loss = 5}, {.step = 10, .loss = 2}, {.step = 20, .loss = 2}};
   EXPECT_EQ(summarize(run).best_step, 10);
 }
 
 TEST(ASummary, LeavesTheFirstStepOutOfTheTimes) {
-  RunRecord run = run_with("bcosw_c", "0.002", 1, 2.5);
+  run::RunRecord run = run_with("bcosw_c", "0.002", 1, 2.5);
   run.metrics.train = {{.step = 0, .ms = 1000, .opt_ms = 500},
                        {.step = 1, .ms = 30, .opt_ms = 1},
                        {.step = 2, .ms = 50, .opt_ms = 3}};
@@ -54,7 +55,7 @@ TEST(ASummary, LeavesTheFirstStepOutOfTheTimes) {
 }
 
 TEST(ASummary, CountsLossesThatAreNotFinite) {
-  RunRecord run = run_with("bcosw_c", "0.002", 1, 2.5);
+  run::RunRecord run = run_with("bcosw_c", "0.002", 1, 2.5);
   run.metrics.train = {{.step = 0, .loss = 3}, {.step = 1}, {.step = 2, .skipped = 1}};
   const RunSummary summary = summarize(run);
   EXPECT_EQ(summary.steps, 3);
@@ -64,7 +65,7 @@ TEST(ASummary, CountsLossesThatAreNotFinite) {
 }
 
 TEST(ASummary, TakesTheLargestLearningRateWhereNoSettingSaysIt) {
-  RunRecord run = run_with("bcosw_c", "", 1, 2.5);
+  run::RunRecord run = run_with("bcosw_c", "", 1, 2.5);
   run.metrics.train = {{.step = 0, .lr = 0.1}, {.step = 1, .lr = 0.3}, {.step = 2, .lr = 0.2}};
   EXPECT_EQ(summarize(run).lr, 0.3);
   run.facts["lr"] = 0.25;
@@ -72,7 +73,7 @@ TEST(ASummary, TakesTheLargestLearningRateWhereNoSettingSaysIt) {
 }
 
 TEST(ASummary, OfAnEmptyRunHasNoNumbers) {
-  const RunSummary summary = summarize(RunRecord{});
+  const RunSummary summary = summarize(run::RunRecord{});
   EXPECT_EQ(summary.method, "unknown method");
   EXPECT_TRUE(std::isnan(summary.final_loss));
   EXPECT_TRUE(std::isnan(summary.lr));
@@ -95,13 +96,13 @@ TEST(Spikes, AreAboveSixDeviationsOfTheFiftyBefore) {
 
 TEST(Spikes, AreMeasuredAgainstFiniteLosses) {
   std::vector<double> losses;
-  for (int i = 0; i < 100; ++i) losses.push_back(i % 2 == 0 ? kNoNumber : 1 + i % 4 / 2);
+  for (int i = 0; i < 100; ++i) losses.push_back(i % 2 == 0 ? run::kNoNumber : 1 + i % 4 / 2);
   losses.push_back(6);
   EXPECT_EQ(count_spikes(losses), 1);
 }
 
 TEST(Smoothing, IsCorrectedForItsStart) {
-  const std::vector<double> values = {4, 2, kNoNumber, 2};
+  const std::vector<double> values = {4, 2, run::kNoNumber, 2};
   const std::vector<double> result = smoothed(values, 0.5);
   ASSERT_EQ(result.size(), 4U);
   EXPECT_DOUBLE_EQ(result[0], 4);
@@ -118,13 +119,13 @@ TEST(ASpread, IsMeanAndDeviation) {
   const Spread one = spread_of(std::vector<double>{2});
   EXPECT_EQ(one.mean, 2);
   EXPECT_TRUE(std::isnan(one.deviation));
-  EXPECT_TRUE(std::isnan(spread_of(std::vector<double>{1, kNoNumber}).mean));
+  EXPECT_TRUE(std::isnan(spread_of(std::vector<double>{1, run::kNoNumber}).mean));
   EXPECT_TRUE(std::isnan(spread_of({}).mean));
 }
 
 class AComparison : public ::testing::Test {
  protected:
-  std::vector<RunRecord> runs_ = {
+  std::vector<run::RunRecord> runs_ = {
       run_with("bcosw_c", "0.004", 1, 1.5), run_with("adamw", "0.001", 1, 1.25),
       run_with("bcosw_c", "0.002", 1, 1.5), run_with("bcosw_c", "0.004", 2, 2.5),
       run_with("bcosw_c", "0.002", 2, 2)};
@@ -151,20 +152,28 @@ TEST_F(AComparison, FindsTheBestLearningRateOfEachMethod) {
 }
 
 TEST_F(AComparison, DoesNotChooseALearningRateThatOnceDiverged) {
-  runs_[4].metrics.eval.back().loss = kNoNumber;
+  runs_[4].metrics.eval.back().loss = run::kNoNumber;
   const Comparison comparison = compare_runs(runs_);
   EXPECT_EQ(comparison.best()[0]->lr, 0.004);
   EXPECT_TRUE(std::isnan(comparison.groups[0].final_loss.mean));
 }
 
 TEST_F(AComparison, IsSaidInOneSentence) {
-  EXPECT_EQ(comparison_verdict(compare_runs(runs_)),
-            "bcosw_c ended at 1.750 with 444 kB of state, adamw at 1.250 with 444 kB of state "
-            "(final validation loss at each method's best learning rate, means of 1 to 2 runs).");
+  EXPECT_EQ(
+      comparison_verdict(compare_runs(runs_)),
+      "bcosw_c ended at 1.750 with 444 kB of state, adamw at 1.250 with 444 kB of state "
+      "(final validation loss at each method's best learning rate, means of 1 to 2 runs). adamw "
+      "less bcosw_c: -0.2500 on one seed, which says nothing about others. A best rate at the "
+      "edge of its grid may not be the best there is.");
+  runs_.push_back(run_with("adamw", "0.001", 2, 1.75));
+  const std::string verdict = comparison_verdict(compare_runs(runs_));
+  EXPECT_NE(verdict.find("adamw less bcosw_c: -0.2500 ± 0.0000 (standard error over 2 seeds"),
+            std::string::npos)
+      << verdict;
 }
 
 TEST_F(AComparison, SaysWhichMethodsNeverEndedWell) {
-  runs_[1].metrics.eval.back().loss = kNoNumber;
+  runs_[1].metrics.eval.back().loss = run::kNoNumber;
   const std::string verdict = comparison_verdict(compare_runs(runs_));
   EXPECT_NE(verdict.find("No learning rate of adamw ended with a finite"), std::string::npos)
       << verdict;
@@ -172,21 +181,53 @@ TEST_F(AComparison, SaysWhichMethodsNeverEndedWell) {
 
 TEST_F(AComparison, IsATableInTheTerminal) {
   EXPECT_EQ(comparison_text(compare_runs(runs_)),
-            "method      lr  seeds      final val       best val  spikes  ms/step  optimizer   "
-            "state\n"
-            "bcosw_c  0.002      2  1.750 ± 0.354  1.750 ± 0.354       0        –          –  444 "
-            "kB  *\n"
-            "bcosw_c  0.004      2  2.000 ± 0.707  2.000 ± 0.707       0        –          –  444 "
-            "kB\n"
-            "adamw    0.001      1          1.250          1.250       0        –          –  444 "
-            "kB  *\n"
-            "* best learning rate of its method\n");
+            "method      lr  alpha x lambda  seeds      final val       best val  spikes  ms/step  "
+            "optimizer   state\n"
+            "bcosw_c  0.002          0.0002      2  1.750 ± 0.354  1.750 ± 0.354       0        –  "
+            "        –  444 kB  <\n"
+            "bcosw_c  0.004          0.0004      2  2.000 ± 0.707  2.000 ± 0.707       0        –  "
+            "        –  444 kB\n"
+            "adamw    0.001           1e-05      1          1.250          1.250       0        –  "
+            "        –  444 kB  *\n"
+            "< best of the rates that were tried, at their edge: --grow lr tries others\n"
+            "* best learning rate of its method\n"
+            "alpha x lambda, the rate at which weights decay, is not the same everywhere\n");
+}
+
+TEST_F(AComparison, CountsFinishedRunsAloneAndEachOnce) {
+  runs_[4].state.status = run::Status::interrupted;
+  runs_.push_back(runs_[2]);
+  const Comparison comparison = compare_runs(runs_);
+  EXPECT_EQ(comparison.groups[0].counted, 1U);
+  EXPECT_EQ(comparison.groups[0].final_loss.mean, 1.5);
+  EXPECT_EQ(comparison.groups[0].trouble, "1 of 2 interrupted");
+  EXPECT_FALSE(comparison.groups[0].best_lr);
+  EXPECT_FALSE(comparison.runs[2].counts);
+  EXPECT_TRUE(comparison.runs[5].counts);
+  runs_[4].state.status = run::Status::diverged;
+  EXPECT_TRUE(std::isnan(compare_runs(runs_).groups[0].final_loss.mean));
+}
+
+TEST_F(AComparison, LeavesTheSeedThatChoseOutOfTheMeans) {
+  ComparisonOptions options;
+  options.choosing_seed = 1;
+  const Comparison comparison = compare_runs(runs_, options);
+  EXPECT_EQ(comparison.groups[0].final_loss.mean, 2);
+  EXPECT_EQ(comparison.groups[0].counted, 1U);
+  EXPECT_EQ(comparison.groups[2].final_loss.mean, 1.25) << "there is no other";
+}
+
+TEST_F(AComparison, CallsNoEdgeTheBest) {
+  runs_.push_back(run_with("bcosw_c", "0.001", 1, 9));
+  const Comparison comparison = compare_runs(runs_);
+  EXPECT_TRUE(comparison.groups[1].best_lr);
+  EXPECT_FALSE(comparison.groups[1].edge);
 }
 
 TEST(Words, ShowNumbersAsPeopleReadThem) {
   EXPECT_EQ(loss_text(1.52649), "1.526");
   EXPECT_EQ(loss_text(0.0123456), "0.01235");
-  EXPECT_EQ(loss_text(kNoNumber), "–");
+  EXPECT_EQ(loss_text(run::kNoNumber), "–");
   EXPECT_EQ(loss_text(Spread{1.5, 0.0004}), "1.500 ± 0.0004");
   EXPECT_EQ(loss_text(Spread{1.5, 0}), "1.500 ± 0.000");
   EXPECT_EQ(moment_text(1794841163.47), "2026-11-16 14:59 UTC");
@@ -216,7 +257,7 @@ TEST(TheVerdictOfARun, SaysHowItEndedAndWhatItKeeps) {
   EXPECT_EQ(run_verdict(run),
             "bcosw_c ended at a validation loss of 1.526 after 1,000 steps (best: 1.520 at step "
             "900), with 444 kB of optimizer state; AdamW would keep 888 kB.");
-  run.final_loss = kNoNumber;
+  run.final_loss = run::kNoNumber;
   run.not_finite = 1;
   EXPECT_EQ(run_verdict(run),
             "bcosw_c ran 1,000 steps and has no finite validation loss at the end, with 444 kB of "
@@ -225,4 +266,4 @@ TEST(TheVerdictOfARun, SaysHowItEndedAndWhatItKeeps) {
 }
 
 }  // namespace
-}  // namespace bcos::lab
+}  // namespace bcos::lab::report

@@ -5,7 +5,7 @@
 #include "bcos/executor.hpp"
 #include "lab/theory/results.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 std::vector<std::string> ids() {
@@ -76,4 +76,4 @@ INSTANTIATE_TEST_SUITE_P(Theory, EveryClaim, ::testing::ValuesIn(ids()),
                          [](const auto& info) { return info.param; });
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

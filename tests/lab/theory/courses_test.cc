@@ -9,7 +9,7 @@
 #include "lab/theory/problems/quadratic.hpp"
 #include "lab/theory/windows.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 Simulation small(const Problem& problem) {
@@ -103,4 +103,4 @@ TEST(Curves, AreDrawnAtFewTimes) {
 }
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -8,7 +8,7 @@
 #include "lab/theory/one_step.hpp"
 #include "lab/theory/sampled_moments.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 
 void PrintTo(const NamedEstimator& row, std::ostream* out) { *out << row.id; }
 
@@ -22,14 +22,14 @@ struct Discrete {
   Vector values = {-1.3, 0.2, 2.5};
   Vector chances = {0.3, 0.5, 0.2};
 
-  double mean_of(ConstSpan f) const { return dot(chances, f); }
+  double numbers::mean_of(ConstSpan f) const { return dot(chances, f); }
   CentralMoments moments() const {
-    const double mean = mean_of(values);
+    const double mean = numbers::mean_of(values);
     Vector power(3, 1.0);
     double c[5] = {};
     for (int j = 1; j <= 4; ++j) {
       for (std::size_t i = 0; i < 3; ++i) power[i] *= values[i] - mean;
-      c[j] = mean_of(power);
+      c[j] = numbers::mean_of(power);
     }
     return {mean, c[2], c[3], c[4]};
   }
@@ -74,7 +74,7 @@ TEST_P(EveryEstimator, IsSampledToTheSameMoments) {
   const EstimatorMoments table = moments_of(method, kM, kV, law.moments());
   const auto sampled =
       sampled_moments({&method, 1}, kM, kV, law, 20'000, key_of("moments test")).front();
-  const auto expect = [](const Estimate& seen, double exact) {
+  const auto expect = [](const numbers::Estimate& seen, double exact) {
     EXPECT_NEAR(seen.value, exact, 4.5 * seen.se + 1e-12);
   };
   expect(sampled.bias, table.bias);
@@ -129,4 +129,4 @@ TEST(Corrected, UsesTheFactorsOfItsStep) {
 }
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

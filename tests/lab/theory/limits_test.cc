@@ -10,7 +10,7 @@
 #include "lab/theory/numerics.hpp"
 #include "lab/theory/problems/quadratic.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 nlohmann::json golden() {
@@ -74,4 +74,4 @@ TEST(Zeta, HasTheKnownValues) {
 }
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

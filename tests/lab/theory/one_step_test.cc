@@ -9,7 +9,7 @@
 #include "lab/theory/graded_rule.hpp"
 #include "lab/theory/stationary.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 TEST(GradedRule, IntegratesWhatJumpsOrBendsAtAPoint) {
@@ -105,4 +105,4 @@ TEST(StationaryStep, IsWhatTheTableSays) {
 }
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -9,7 +9,7 @@
 #include "lab/theory/problems/quadratic.hpp"
 #include "lab/theory/simulation.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 nlohmann::json golden() {
@@ -40,8 +40,8 @@ TEST_P(EveryProblem, HasTheMomentsItClaims) {
   Vector mean(n);
   Vector second(problem->blocks());
   if (!problem->moments(x, mean, second)) GTEST_SKIP() << "its moments are not known";
-  std::vector<Moments> first(n);
-  std::vector<Moments> squares(problem->blocks());
+  std::vector<numbers::Moments> first(n);
+  std::vector<numbers::Moments> squares(problem->blocks());
   Vector d(n);
   for (std::uint64_t i = 0; i < kSamples; ++i) {
     Noise noise(key_of(GetParam()), i, 0);
@@ -53,11 +53,11 @@ TEST_P(EveryProblem, HasTheMomentsItClaims) {
     }
   }
   for (std::size_t j = 0; j < n; ++j) {
-    const Estimate seen = first[j].mean();
+    const numbers::Estimate seen = first[j].mean();
     EXPECT_NEAR(seen.value, mean[j], 4.5 * seen.se + 1e-9 * std::abs(mean[j]));
   }
   for (std::size_t k = 0; k < squares.size(); ++k) {
-    const Estimate seen = squares[k].mean();
+    const numbers::Estimate seen = squares[k].mean();
     EXPECT_NEAR(seen.value, second[k], 4.5 * seen.se + 1e-9 * second[k]);
   }
 }
@@ -150,4 +150,4 @@ TEST(Problems, UnknownOnesAreRefusedWithTheNearest) {
 }
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

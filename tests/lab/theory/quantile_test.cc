@@ -5,7 +5,7 @@
 #include "bcos/methods.hpp"
 #include "lab/theory/radius.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 /// 1 + 2 z, z the 0.8 quantile of the normal law.
@@ -23,7 +23,7 @@ class QuantileProblem : public ::testing::Test {
             .replicates = 128,
             .key = key_of("quantile_test")};
   }
-  Estimate end(const Method& method) const {
+  numbers::Estimate end(const Method& method) const {
     return mean_of_rows(tail_of(runs(method), 0).points, 1).front();
   }
 };
@@ -37,7 +37,7 @@ TEST_F(QuantileProblem, AimsAtTheQuantileAndWithDecayBelowIt) {
 
 TEST_F(QuantileProblem, IsSolvedByTheConceptualMethod) {
   for (const double lambda : {0.0, 0.1}) {
-    const Estimate seen = end(conceptual(lambda));
+    const numbers::Estimate seen = end(conceptual(lambda));
     EXPECT_NEAR(seen.value, problem->target(lambda)->front(), 4.5 * seen.se + 0.01);
     EXPECT_LT(seen.se, 0.05);
   }
@@ -62,7 +62,7 @@ TEST_F(QuantileProblem, IsSolvedByBcosGTheBetterTheLongerItsMemory) {
 TEST_F(QuantileProblem, IsTheMedianToSigns) {
   Method signs = sign_sgd;
   signs.lambda = 0;
-  const Estimate seen = end(signs);
+  const numbers::Estimate seen = end(signs);
   EXPECT_NEAR(seen.value, 1, 4.5 * seen.se + 0.01);
 }
 
@@ -78,4 +78,4 @@ TEST_F(QuantileProblem, IsTheSameForADirectionOfTheUser) {
 }
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

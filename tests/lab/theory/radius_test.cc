@@ -11,7 +11,7 @@
 #include "lab/theory/limits.hpp"
 #include "lab/theory/problems/quadratic.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 void expect_near(const Vector& seen, const Vector& wanted, double tolerance) {
@@ -120,7 +120,7 @@ TEST(Tail, IsTheSecondHalf) {
   expect_near(tail.points, mean, 1e-12);
   expect_near(tail.squares, square, 1e-12);
   const Vector zero(4);
-  EXPECT_NEAR(rms_distance(tail, zero).value, std::sqrt(mean_of(square).value), 1e-12);
+  EXPECT_NEAR(rms_distance(tail, zero).value, std::sqrt(numbers::mean_of(square).value), 1e-12);
 }
 
 /// The state that a tail keeps goes on as the run did.
@@ -182,7 +182,7 @@ TEST(StepDifference, OfTheConceptualMethodIsNothing) {
     const Tail tail = tail_of(short_runs(problem, method), 4);
     const StepDifference err = step_difference(problem, method, tail, 4000, 5);
     EXPECT_NEAR(err.largest, 0, 1e-12);
-    for (const Estimate& difference : mean_of_rows(tail.differences, 4)) {
+    for (const numbers::Estimate& difference : mean_of_rows(tail.differences, 4)) {
       EXPECT_NEAR(difference.value, 0, 1e-12);
     }
   }
@@ -207,4 +207,4 @@ TEST(Aim, BelongsToWhatVEstimates) {
 }
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

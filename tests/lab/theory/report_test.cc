@@ -13,7 +13,7 @@
 #include "lab/theory/words.hpp"
 #include "tests/scratch.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 namespace fs = std::filesystem;
@@ -57,7 +57,7 @@ Result result_of(const Claim& claim) {
   return result;
 }
 
-lab::Figure small_figure() {
+lab::plot::Figure small_figure() {
   return {.title = "small",
           .caption = "A caption.",
           .x = {.label = "x"},
@@ -124,7 +124,7 @@ TEST(TheTable, FitsItsColumns) {
                                     mutants_text(results, columns)}) {
       std::istringstream lines(text);
       for (std::string line; std::getline(lines, line);) {
-        EXPECT_LE(lab::display_columns(line), columns) << line;
+        EXPECT_LE(lab::cli::display_columns(line), columns) << line;
       }
     }
   }
@@ -217,7 +217,7 @@ TEST(AReport, HasThePageTheNumbersAndTheFigures) {
   write_report(deep, results, {});
   EXPECT_EQ(nlohmann::ordered_json::parse(text_of(deep + "/theory.json")), to_json(results, {}));
   EXPECT_EQ(text_of(deep + "/theory.html"), report_page(results, {}));
-  EXPECT_EQ(text_of(deep + "/figures/t05-2.svg"), lab::svg_of(small_figure()));
+  EXPECT_EQ(text_of(deep + "/figures/t05-2.svg"), lab::plot::svg_of(small_figure()));
   EXPECT_EQ(to_json(results, {})["claims"][0]["figures"][1]["file"], "figures/t05-2.svg");
 }
 
@@ -234,4 +234,4 @@ TEST(AReport, IsRefusedWhereItCannotBe) {
 }
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

@@ -7,7 +7,7 @@
 #include "bcos/methods.hpp"
 #include "lab/theory/problems/quadratic.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 Simulation small(const Problem& problem, const Method& method) {
@@ -80,4 +80,4 @@ TEST(Simulation, KnowsTheSecondMomentOfMomentum) {
 }
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory

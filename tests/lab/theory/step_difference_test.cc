@@ -10,7 +10,7 @@
 #include "lab/theory/problems/quadratic.hpp"
 #include "lab/theory/simulation.hpp"
 
-namespace bcos::theory {
+namespace bcos::lab::theory {
 namespace {
 
 TEST(TwoPoints, HaveTheMomentsOfTheirValues) {
@@ -43,7 +43,7 @@ TEST(TwoPoints, AreSampledAsOftenAsTheySay) {
     ASSERT_TRUE(std::abs(value + 3) < 1e-12 || std::abs(value - 2) < 1e-12) << value;
     low += value < 0 ? 1 : 0;
   }
-  const Estimate share = share_of(low, kSamples);
+  const numbers::Estimate share = numbers::share_of(low, kSamples);
   EXPECT_NEAR(share.value, 0.2, 4.5 * share.se);
 }
 
@@ -74,7 +74,7 @@ TEST(TheVariancePart, IsTheSmallerOfTwoBounds) {
 TEST(SkewedNoise, IsNegativeMoreOftenThanNot) {
   EXPECT_NEAR(skewed_sign(1), 2 / std::exp(1.0) - 1, 1e-15);
   // In pairs, against samples.
-  Moments along(0);
+  numbers::Moments along(0);
   const NoiseAlone problem = skewed_noise(2, 2);
   for (std::uint64_t i = 0; i < 100'000; ++i) {
     Noise noise(key_of("skewed pairs"), i, 0);
@@ -138,13 +138,13 @@ TEST(TheLongRunVariance, IsThatOfSumsOfManySteps) {
       sums[now.first + i] += now.update(i)[0];
     }
   });
-  Moments moments(0);
+  numbers::Moments moments(0);
   for (const double sum : sums) moments.add(sum / std::sqrt(static_cast<double>(kSteps)));
-  const Estimate seen = moments.variance();
+  const numbers::Estimate seen = moments.variance();
   // Of a finite sum the ends are missing, about the memory over the length.
   const double expected = long_run_variance(kMean, 1, kBeta);
   EXPECT_NEAR(seen.value, expected, 4.5 * seen.se + 0.01 * expected);
 }
 
 }  // namespace
-}  // namespace bcos::theory
+}  // namespace bcos::lab::theory
