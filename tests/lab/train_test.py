@@ -177,6 +177,25 @@ class Train(TrainTest):
         self.fine(*self.tiny("b", "-q"))
         self.refused(2, "--branch", *self.tiny("b", "--steps", "60"))
 
+    def test_a_branch_goes_on_from_a_checkpoint(self) -> None:
+        constant = ("--schedule", "constant", "-q", "--keep", "9")
+        self.fine(*self.tiny("whole", *constant, "--steps", "50"))
+        self.fine(*self.tiny("a", *constant))
+        from_a = ("--branch", f"{self.runs}/a@20")
+        self.fine(*self.tiny("straight", *constant, "--steps", "50", *from_a))
+        self.assertEqual(self.last_weights("straight"), self.last_weights("whole"))
+        steps = [x["s"] for x in lines_of(self.runs / "straight/metrics.jsonl") if "trl" in x]
+        self.assertEqual(steps, list(range(50)))
+        self.assertNotIn("branched", json.loads((self.runs / "straight/run.json").read_text()))
+        self.fine(*self.tiny("other", *constant, "--lr", "0.01", *from_a))
+        facts = json.loads((self.runs / "other/run.json").read_text())
+        self.assertEqual(facts["branched"]["step"], 20)
+        self.assertNotEqual(self.last_weights("other"), self.last_weights("a"))
+        self.refused(1, "step-00000010", *self.tiny("b", "--branch", f"{self.runs}/a@15"))
+        self.refused(2, "RUN@STEP", *self.tiny("b", "--branch", f"{self.runs}/a@x"))
+        self.refused(1, "another width", *self.tiny("b", "--width", "8", *from_a))
+        self.assertFalse((self.runs / "b").exists())
+
     def test_the_page_is_there_while_a_run_trains(self) -> None:
         self.training(self.tiny("a", "--steps", "100000"))
         page = self.runs / "a/report.html"

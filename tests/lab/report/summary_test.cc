@@ -202,6 +202,9 @@ TEST_F(AComparison, CountsFinishedRunsAloneAndEachOnce) {
   EXPECT_EQ(comparison.groups[0].final_loss.mean, 1.5);
   EXPECT_EQ(comparison.groups[0].trouble, "1 of 2 interrupted");
   EXPECT_FALSE(comparison.groups[0].best_lr);
+  runs_[1].state.status = run::Status::running;
+  EXPECT_NE(comparison_verdict(compare_runs(runs_)).find("Not all runs of adamw have come to"),
+            std::string::npos);
   EXPECT_FALSE(comparison.runs[2].counts);
   EXPECT_TRUE(comparison.runs[5].counts);
   runs_[4].state.status = run::Status::diverged;
