@@ -434,6 +434,16 @@ class Compare(TrainTest):
         self.assertIn(" ± ", row)
         self.assertRegex(row, r"bcosw_c +0.0005 +2 ")
 
+    def test_a_cell_without_its_last_evaluation_is_not_finished(self) -> None:
+        self.fine(*self.grid("--methods", "bcosw_c", "-q"))
+        metrics = self.cell("bcosw_c") / "metrics.jsonl"
+        lines = [x for x in metrics.read_text().splitlines() if '"s":30,"tel"' not in x]
+        metrics.write_text("\n".join(lines) + "\n")
+        self.assertIn("interrupted at step 30 of 30", self.fine("report", metrics.parent))
+        again = self.fine(*self.grid("--methods", "bcosw_c"))
+        self.assertNotIn("finished before", again)
+        self.assertIn('"s":30,"tel"', metrics.read_text())
+
     def test_variants_of_a_method_are_groups_of_their_own(self) -> None:
         page = self.fine(*self.grid("--methods", "bcosw_c,bcosw_c:beta=0.8", "-q"))
         page = self.fine("report", self.runs / "grid")
