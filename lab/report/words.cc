@@ -12,6 +12,7 @@
 namespace bcos::lab::report {
 namespace {
 
+constexpr std::size_t kMostInASentence = 6;
 constexpr const char* kNothing = "–";
 
 /// Digits after the point so that a loss shows four significant ones, at least three decimals.
@@ -177,14 +178,21 @@ bool has_unfinished(const Comparison& comparison, const std::string& method) {
 std::string comparison_verdict(const Comparison& comparison) {
   const std::vector<const Group*> best = comparison.best();
   std::string text;
-  bool edge = false;
-  for (const Group* group : best) {
+  const bool many = best.size() > kMostInASentence;
+  if (many) {
+    const Group* least = *std::ranges::min_element(
+        best, {}, [](const Group* group) { return group->final_loss.mean; });
+    text =
+        fmt::format("Of {} groups {} has the least final validation loss, {}{} ({}).", best.size(),
+                    least->method, loss_text(least->final_loss), state_clause(*least), basis(best));
+  }
+  for (const Group* group : many ? std::vector<const Group*>() : best) {
     text += text.empty() ? fmt::format("{} ended at ", group->method)
                          : fmt::format(", {} at ", group->method);
     text += loss_text(group->final_loss.mean) + state_clause(*group);
-    edge = edge || group->edge;
   }
-  if (!text.empty()) {
+  const bool edge = std::ranges::any_of(best, [](const Group* group) { return group->edge; });
+  if (!text.empty() && !many) {
     text += fmt::format(" (final validation loss at each method's best learning rate, {}).",
                         basis(best));
   }
