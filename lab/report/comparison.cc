@@ -174,6 +174,7 @@ Comparison compare_runs(std::span<const run::RunRecord> runs, const ComparisonOp
     for (Group& group : groups) {
       if (options.choosing_seed) leave_out_chooser(group, result.runs, *options.choosing_seed);
       fill(group, result.runs);
+      group.rates = groups.size();
     }
     std::ranges::sort(groups, {}, order_of);
     mark_best(groups);

@@ -112,6 +112,14 @@ std::set<std::string> values_of(const std::vector<Said>& all, const std::string&
   return values;
 }
 
+/// The value that a recipe leaves out.
+std::string usual_of(const std::string& key) {
+  for (const run::Field& field : run::fields()) {
+    if (field.key == key) return run::text_of(run::Settings{}, field);
+  }
+  return "none";
+}
+
 bool is_of_the_method(const std::string& key) {
   static const std::set<std::string> kKeys = {"direction", "estimator",
                                               "rule",      "decay",
@@ -158,7 +166,7 @@ std::vector<Identity> identities_of(std::span<const run::RunRecord> runs) {
       one.series += fmt::format(";{}={}", key, value);
       const std::string among = is_of_the_method(key) ? said.method : "";
       if (values_of(all, among, key).size() > 1) {
-        one.label += fmt::format(", {} {}", key, value.empty() ? "usual" : value);
+        one.label += fmt::format(", {} {}", key, value.empty() ? usual_of(key) : value);
       }
     }
     identities.push_back(std::move(one));

@@ -187,7 +187,9 @@ std::string group_table(const Comparison& comparison) {
     cells.push_back({percent_text(group.optimizer_share)});
     cells.push_back({bytes_text(group.state_bytes)});
     if (trouble) cells.push_back({group.trouble, false});
-    const char* kind = group.edge ? " class=\"best edge\"" : group.best_lr ? " class=\"best\"" : "";
+    const char* kind = group.edge                         ? " class=\"best edge\""
+                       : group.best_lr && group.rates > 1 ? " class=\"best\""
+                                                          : "";
     body += row("td", cells, kind);
   }
   return table("Methods and learning rates", row("th", head), body);

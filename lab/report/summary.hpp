@@ -71,8 +71,9 @@ struct Group {
   double ms = run::kNoNumber;
   double optimizer_share = run::kNoNumber;
   double state_bytes = run::kNoNumber;
-  bool best_lr = false;  ///< has the least mean final loss of its method
-  bool edge = false;     ///< the best, but no rate beyond it was tried
+  bool best_lr = false;   ///< has the least mean final loss of its method
+  std::size_t rates = 1;  ///< of its method that were tried
+  bool edge = false;      ///< the best, but no rate beyond it was tried
 };
 
 struct ComparisonOptions {

@@ -9,6 +9,16 @@
 
 namespace bcos::lab::report {
 
+namespace {
+
+/// A rate that was the only one is neither.
+std::string_view mark_of(const Group& group) {
+  if (group.edge) return "<";
+  return group.best_lr && group.rates > 1 ? "*" : "";
+}
+
+}  // namespace
+
 std::string comparison_text(const Comparison& comparison) {
   const bool decay = comparison.decays_differ();
   std::vector<cli::Table::Column> columns = {{"method"}, {"lr", cli::Align::right}};
@@ -24,7 +34,7 @@ std::string comparison_text(const Comparison& comparison) {
     if (needed && notes.find(text) == std::string::npos) notes += fmt::format("{}\n", text);
   };
   for (const Group& group : comparison.groups) {
-    note(group.best_lr && !group.edge, "* best learning rate of its method");
+    note(group.best_lr && !group.edge && group.rates > 1, "* best learning rate of its method");
     note(group.edge, "< best of the rates that were tried, at their edge: --grow lr tries others");
     std::vector<std::string> row = {cli::visible(group.method), number_text(group.lr)};
     if (decay) row.push_back(number_text(group.decay_rate));
@@ -32,11 +42,7 @@ std::string comparison_text(const Comparison& comparison) {
              fmt::format("{}", group.counted), loss_text(group.final_loss),
              loss_text(group.best_loss), count_text(group.spikes), ms_text(group.ms),
              percent_text(group.optimizer_share), bytes_text(group.state_bytes),
-             fmt::format("{}{}",
-                         group.edge      ? "<"
-                         : group.best_lr ? "*"
-                                         : "",
-                         group.trouble)}) {
+             fmt::format("{}{}", mark_of(group), group.trouble)}) {
       row.push_back(std::move(cell));
     }
     table.add(std::move(row));

@@ -12,6 +12,7 @@
 namespace bcos::lab::report {
 namespace {
 
+constexpr std::size_t kMostInASentence = 6;
 constexpr const char* kNothing = "–";
 
 /// Digits after the point so that a loss shows four significant ones, at least three decimals.
@@ -161,27 +162,53 @@ std::string difference_clause(const Comparison& comparison, const Group& one, co
 
 }  // namespace
 
+namespace {
+
+/// Whether a method has runs that may still come to their end.
+bool has_unfinished(const Comparison& comparison, const std::string& method) {
+  return std::ranges::any_of(comparison.runs, [&](const RunSummary& run) {
+    const run::Status status = run.state.status;
+    return run.method == method && status != run::Status::finished &&
+           status != run::Status::diverged;
+  });
+}
+
+}  // namespace
+
 std::string comparison_verdict(const Comparison& comparison) {
   const std::vector<const Group*> best = comparison.best();
   std::string text;
-  bool edge = false;
-  for (const Group* group : best) {
+  const bool many = best.size() > kMostInASentence;
+  if (many) {
+    const Group* least = *std::ranges::min_element(
+        best, {}, [](const Group* group) { return group->final_loss.mean; });
+    text =
+        fmt::format("Of {} groups {} has the least final validation loss, {}{} ({}).", best.size(),
+                    least->method, loss_text(least->final_loss), state_clause(*least), basis(best));
+  }
+  for (const Group* group : many ? std::vector<const Group*>() : best) {
     text += text.empty() ? fmt::format("{} ended at ", group->method)
                          : fmt::format(", {} at ", group->method);
     text += loss_text(group->final_loss.mean) + state_clause(*group);
-    edge = edge || group->edge;
   }
-  if (!text.empty()) {
+  const bool edge = std::ranges::any_of(best, [](const Group* group) { return group->edge; });
+  if (!text.empty() && !many) {
     text += fmt::format(" (final validation loss at each method's best learning rate, {}).",
                         basis(best));
   }
   if (best.size() == 2) text += difference_clause(comparison, *best[1], *best[0]);
   if (edge) text += " A best rate at the edge of its grid may not be the best there is.";
   std::string without;
+  std::string going_on;
   for (const std::string& method : comparison.methods()) {
-    const bool found =
-        std::ranges::any_of(best, [&](const Group* group) { return group->method == method; });
-    if (!found) without += (without.empty() ? "" : ", ") + method;
+    const auto is_of = [&](const Group* group) { return group->method == method; };
+    if (std::ranges::any_of(best, is_of)) continue;
+    std::string& list = has_unfinished(comparison, method) ? going_on : without;
+    list += (list.empty() ? "" : ", ") + method;
+  }
+  if (!going_on.empty()) {
+    text += fmt::format("{}Not all runs of {} have come to their end.", text.empty() ? "" : " ",
+                        going_on);
   }
   if (!without.empty()) {
     text +=

@@ -177,6 +177,25 @@ class Train(TrainTest):
         self.fine(*self.tiny("b", "-q"))
         self.refused(2, "--branch", *self.tiny("b", "--steps", "60"))
 
+    def test_a_branch_goes_on_from_a_checkpoint(self) -> None:
+        constant = ("--schedule", "constant", "-q", "--keep", "9")
+        self.fine(*self.tiny("whole", *constant, "--steps", "50"))
+        self.fine(*self.tiny("a", *constant))
+        from_a = ("--branch", f"{self.runs}/a@20")
+        self.fine(*self.tiny("straight", *constant, "--steps", "50", *from_a))
+        self.assertEqual(self.last_weights("straight"), self.last_weights("whole"))
+        steps = [x["s"] for x in lines_of(self.runs / "straight/metrics.jsonl") if "trl" in x]
+        self.assertEqual(steps, list(range(50)))
+        self.assertNotIn("branched", json.loads((self.runs / "straight/run.json").read_text()))
+        self.fine(*self.tiny("other", *constant, "--lr", "0.01", *from_a))
+        facts = json.loads((self.runs / "other/run.json").read_text())
+        self.assertEqual(facts["branched"]["step"], 20)
+        self.assertNotEqual(self.last_weights("other"), self.last_weights("a"))
+        self.refused(1, "step-00000010", *self.tiny("b", "--branch", f"{self.runs}/a@15"))
+        self.refused(2, "RUN@STEP", *self.tiny("b", "--branch", f"{self.runs}/a@x"))
+        self.refused(1, "another width", *self.tiny("b", "--width", "8", *from_a))
+        self.assertFalse((self.runs / "b").exists())
+
     def test_the_page_is_there_while_a_run_trains(self) -> None:
         self.training(self.tiny("a", "--steps", "100000"))
         page = self.runs / "a/report.html"
@@ -414,6 +433,16 @@ class Compare(TrainTest):
         ]
         self.assertIn(" ± ", row)
         self.assertRegex(row, r"bcosw_c +0.0005 +2 ")
+
+    def test_a_cell_without_its_last_evaluation_is_not_finished(self) -> None:
+        self.fine(*self.grid("--methods", "bcosw_c", "-q"))
+        metrics = self.cell("bcosw_c") / "metrics.jsonl"
+        lines = [x for x in metrics.read_text().splitlines() if '"s":30,"tel"' not in x]
+        metrics.write_text("\n".join(lines) + "\n")
+        self.assertIn("interrupted at step 30 of 30", self.fine("report", metrics.parent))
+        again = self.fine(*self.grid("--methods", "bcosw_c"))
+        self.assertNotIn("finished before", again)
+        self.assertIn('"s":30,"tel"', metrics.read_text())
 
     def test_variants_of_a_method_are_groups_of_their_own(self) -> None:
         page = self.fine(*self.grid("--methods", "bcosw_c,bcosw_c:beta=0.8", "-q"))

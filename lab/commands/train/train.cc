@@ -1,10 +1,12 @@
 #include <csignal>
 #include <memory>
 
+#include "lab/cli/options.hpp"
 #include "lab/cli/output.hpp"
 #include "lab/cli/table.hpp"
 #include "lab/cli/usage.hpp"
 #include "lab/commands/commands.hpp"
+#include "lab/commands/train/branch.hpp"
 #include "lab/commands/train/run_training.hpp"
 #include "lab/run/flags.hpp"
 #include "lab/run/presets.hpp"
@@ -14,6 +16,7 @@ namespace {
 
 struct Options {
   run::SettingOptions settings;
+  std::string branch;
   bool resume = false;
   bool fresh = false;
   bool quiet = false;
@@ -44,6 +47,7 @@ void run(const Options& options) {
                                         : run::Voice::lines;
   if (!options.quiet && !options.brief)
     cli::print("settings (* changed)\n{}\n", run::settings_table(settings));
+  if (!options.branch.empty()) branch_from(options.branch, settings);
   const RunResult result = run_training(settings, how);
   const std::string& directory = result.directory;
   if (!result.did_work) {
@@ -77,6 +81,8 @@ void add_train(cli::Program& program) {
        "bcos train --preset mlp-mnist --lr 0.002 --name try1",
        "bcos train --config runs/try1/config.toml --name try2 --seed 1"},
       [options] { run(*options); });
+  cli::add_text(app, "--branch", "RUN@STEP", options->branch,
+                "begin from a checkpoint of another run; give a --name of its own");
   app.add_flag("--resume", options->resume, "go on with a run, and refuse to begin one");
   app.add_flag("--fresh", options->fresh, "begin again; the old run is put aside");
   app.add_flag("-q,--quiet", options->quiet, "print nothing");

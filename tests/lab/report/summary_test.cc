@@ -1,5 +1,6 @@
 #include "lab/report/summary.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -188,9 +189,8 @@ TEST_F(AComparison, IsATableInTheTerminal) {
             "bcosw_c  0.004          0.0004      2  2.000 ± 0.707  2.000 ± 0.707       0        –  "
             "        –  444 kB\n"
             "adamw    0.001           1e-05      1          1.250          1.250       0        –  "
-            "        –  444 kB  *\n"
+            "        –  444 kB\n"
             "< best of the rates that were tried, at their edge: --grow lr tries others\n"
-            "* best learning rate of its method\n"
             "alpha x lambda, the rate at which weights decay, is not the same everywhere\n");
 }
 
@@ -202,6 +202,9 @@ TEST_F(AComparison, CountsFinishedRunsAloneAndEachOnce) {
   EXPECT_EQ(comparison.groups[0].final_loss.mean, 1.5);
   EXPECT_EQ(comparison.groups[0].trouble, "1 of 2 interrupted");
   EXPECT_FALSE(comparison.groups[0].best_lr);
+  runs_[1].state.status = run::Status::running;
+  EXPECT_NE(comparison_verdict(compare_runs(runs_)).find("Not all runs of adamw have come to"),
+            std::string::npos);
   EXPECT_FALSE(comparison.runs[2].counts);
   EXPECT_TRUE(comparison.runs[5].counts);
   runs_[4].state.status = run::Status::diverged;
@@ -215,6 +218,15 @@ TEST_F(AComparison, LeavesTheSeedThatChoseOutOfTheMeans) {
   EXPECT_EQ(comparison.groups[0].final_loss.mean, 2);
   EXPECT_EQ(comparison.groups[0].counted, 1U);
   EXPECT_EQ(comparison.groups[2].final_loss.mean, 1.25) << "there is no other";
+}
+
+TEST_F(AComparison, OfManyGroupsNamesTheLeast) {
+  for (int i = 0; i < 6; ++i) {
+    runs_.push_back(run_with("bcosw_c", "0.002", 1, 2.0 + i));
+    runs_.back().settings.emplace_back("dropout", fmt::format("{:.1f}", 0.1 * (i + 1)));
+  }
+  const std::string verdict = comparison_verdict(compare_runs(runs_));
+  EXPECT_NE(verdict.find("Of 8 groups adamw"), std::string::npos) << verdict;
 }
 
 TEST_F(AComparison, CallsNoEdgeTheBest) {
