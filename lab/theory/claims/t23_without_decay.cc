@@ -38,7 +38,7 @@ Runs run_all(const Setup& setup, const Problem& problem, const std::string& id,
                               .method = conceptual(0),
                               .stepsizes = kStepsizes,
                               .steps = steps,
-                              .replicates = setup.scaled(4000, 20000),
+                              .replicates = setup.scaled(4000, 8000),
                               .key = key_of("T23/" + id)};
   const std::size_t n = problem.size();
   const std::uint64_t look_at = steps - kBefore;

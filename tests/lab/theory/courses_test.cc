@@ -44,6 +44,9 @@ TEST(Courses, AreJudgedAtTheirWorstStep) {
   EXPECT_EQ(findings.checks()[0].what, "below, worst t = 2");
   EXPECT_EQ(findings.checks()[0].predicted, 1.5);
   EXPECT_EQ(findings.checks()[1].what, "equal, worst t = 1");
+  // Each stands for the comparisons at all three steps.
+  EXPECT_EQ(findings.checks()[0].among, 3U);
+  EXPECT_EQ(findings.checks()[1].among, 3U);
   EXPECT_FALSE(findings.checks()[0].holds(4.5));
   EXPECT_FALSE(findings.checks()[1].holds(4.5));
 }
