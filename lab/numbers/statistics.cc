@@ -84,6 +84,7 @@ Estimate largest_in_batches(std::span<const double> sample, std::size_t batches)
   batches = std::min(batches, sample.size());
   const std::size_t size = sample.size() / batches;
   std::vector<double> largest;
+  largest.reserve(batches);
   for (std::size_t i = 0; i < batches; ++i) {
     largest.push_back(std::ranges::max(sample.subspan(i * size, size)));
   }

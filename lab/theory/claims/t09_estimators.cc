@@ -229,23 +229,6 @@ void initial_term(const Setup& setup, Findings& findings) {
                        false);
 }
 
-/// BCOS-m from zero: v averages the corrected momentum, so that its first step is one of alpha.
-/// Were m and v corrected apart, v averaging m itself, it would be 1 / (1 - beta) times as long.
-void first_step_of_bcos_m(const Setup& setup, Findings& findings) {
-  Method method = bare(bcos_m);
-  method.start = Start::zero_corrected;
-  const double g[] = {0.7};
-  OneStep step(method, {.m = {0}, .v = {0}, .taken = 0}, 1, 1);
-  step.run(g);
-  const double w = 1 - method.beta;
-  const double apart =
-      (w * g[0] / w) / std::sqrt((1 - method.beta_v) * w * w * g[0] * g[0] / (1 - method.beta_v));
-  findings.equal("bcos_m from zero: the first step over alpha", {step.step()[0]},
-                 setup.right(1.0, apart, kLate));
-  Findings::as_printed(
-      findings.equal("E5: the first step with m and v corrected apart", {apart}, 1, 0.01), false);
-}
-
 /// Where the estimators lie for states as they occur: after many steps at a fixed x.
 void picture(Findings& findings) {
   lab::plot::Figure figure{
@@ -292,7 +275,6 @@ void run(const Setup& setup, Findings& findings) {
   one_sided(setup, findings);
   first_step(setup, findings);
   initial_term(setup, findings);
-  first_step_of_bcos_m(setup, findings);
   picture(findings);
 }
 
@@ -306,8 +288,6 @@ const RegisterClaim registered{
      .errata =
          {"E4: at t = 0 the states are made of the gradient of that step, so the formulas hold "
           "from t = 1 on; the sums that start at k = 1 leave out the first term.",
-          "E5: correcting m and v apart by 1/(1-beta^(t+1)) makes the first step of BCOS-m ten "
-          "times as long: v must average the corrected momentum.",
           "E21: the average is printed with two different betas; there is one.",
           "E22: a square is missing in the derivation of the simple estimator's bias; the result "
           "is right.",
