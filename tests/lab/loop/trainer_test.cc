@@ -396,8 +396,8 @@ TEST_F(Training, OfMixedImagesHasTheLossOfMixedLabels) {
   const auto task = make_task(settings);
   const auto model = models::make_model(task->model_options());
   const data::ImageData data = data::open_images({.data = settings.data});
-  const data::ImageBatches batches(*data.train, 7, settings.seed, augment_of(settings),
-                                   data.mean, data.std, 2);
+  const data::ImageBatches batches(*data.train, 7, settings.seed, augment_of(settings), data.mean,
+                                   data.std, 2);
   for (const std::uint64_t step : {0U, 1U, 2U, 5U}) {
     for (const std::uint64_t part : {0U, 1U}) {
       data::ImageBatch batch;
