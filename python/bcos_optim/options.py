@@ -9,7 +9,6 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from importlib import resources
 from operator import index, itemgetter
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,7 @@ from .numbers import Method
 
 #: The engine's table of named methods.
 NAMED: dict[str, dict[str, Any]] = {
-    entry["id"]: entry
-    for entry in json.loads(resources.files(__package__).joinpath("methods.json").read_text())
+    entry["id"]: entry for entry in json.loads(Path(__file__).with_name("methods.json").read_text())
 }
 #: What ``mode`` may be, and the named method whose numbers are its defaults. Decoupled decay adds a
 #: w to the name.

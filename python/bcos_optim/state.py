@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
@@ -11,11 +12,6 @@ from torch.nn import Parameter
 
 from .blocks import block_count, check_blocks, cut_dims
 from .numbers import Method
-
-try:
-    from torch.distributed.tensor import DTensor, Shard
-except ImportError:  # torch without distributed
-    DTensor = None
 
 #: The classes of tensors that are nothing but their memory.
 PLAIN = {Tensor, Parameter}
@@ -95,6 +91,8 @@ class PerBlock(PerElement):
         count = block_count(self._blocks, mine.shape)
         v = torch.zeros(count, dtype=WORKING[p.dtype].to_real(), device=mine.device)
         if is_sharded(p):
+            from torch.distributed.tensor import DTensor, Shard
+
             placements = [Shard(0) if one.is_shard() else one for one in p.placements]
             (shape, _) = self.layout(p)[self.keys[0]]
             v = DTensor.from_local(
@@ -210,7 +208,9 @@ def check_gradient(p: Tensor, name_of: NameOf) -> None:
 
 
 def is_dtensor(tensor: Tensor) -> bool:
-    return DTensor is not None and isinstance(tensor, DTensor)
+    # The module takes half a second to import; whoever has a DTensor has imported it.
+    module = sys.modules.get("torch.distributed.tensor")
+    return module is not None and isinstance(tensor, module.DTensor)
 
 
 def is_sharded(tensor: Tensor) -> bool:

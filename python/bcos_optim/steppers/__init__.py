@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ..limits import Limits, Report, are_zero
 from ..numbers import Method
-from ..state import PLAIN, DTensor, NameOf, check_gradient, is_dtensor, local, local_gradient
+from ..state import PLAIN, NameOf, check_gradient, is_dtensor, local, local_gradient
 
 _gradient_of = attrgetter("grad")
 
@@ -105,7 +105,7 @@ def _makes_shards_local(part: Part) -> bool:
     kinds = set(map(type, part.xs))
     if kinds <= PLAIN:
         return True
-    if kinds != {DTensor} or set(map(type, part.grads)) != kinds:
+    if len(kinds) > 1 or not is_dtensor(part.xs[0]) or set(map(type, part.grads)) != kinds:
         return False
     if any(g.placements != p.placements for p, g in zip(part.params, part.grads, strict=True)):
         return False
