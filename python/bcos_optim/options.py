@@ -176,6 +176,11 @@ def checked(group: Mapping[str, Any]) -> dict[str, Any]:
     return options
 
 
+def checked_options(group: Mapping[str, Any]) -> dict[str, Any]:
+    """Those alone, without parameters and what other people keep in a group."""
+    return {name: value for name, value in checked(group).items() if name in GROUP_KEYS}
+
+
 def _check_choices(options: Mapping[str, Any]) -> None:
     for name, values in CHOICES.items():
         allowed = (None, *values) if name == "start" else values
@@ -281,7 +286,7 @@ def method_of(group: Mapping[str, Any]) -> Method:
     lambda_ = float(group["weight_decay"])
     if group["decoupled"]:
         # The decay is that of lr itself: alpha lambda_ = lr weight_decay.
-        lambda_ /= lr_factor(group)
+        lambda_ /= _lr_factor(group)
     return Method(
         direction=mode["direction"],
         estimator=estimator,
@@ -298,9 +303,14 @@ def method_of(group: Mapping[str, Any]) -> Method:
     )
 
 
-def lr_factor(group: Mapping[str, Any]) -> float:
-    """alpha is lr times this."""
+def _lr_factor(group: Mapping[str, Any]) -> float:
     return 1.0 if group["adjust_lr_fn"] is None else MATCHED[group["mode"]]
+
+
+def alpha_of(group: Mapping[str, Any]) -> Any:
+    """The learning rate of the method: a number, or a tensor as lr is."""
+    factor = _lr_factor(group)
+    return group["lr"] if factor == 1 else group["lr"] * factor
 
 
 def options_of(name: str) -> dict[str, Any]:

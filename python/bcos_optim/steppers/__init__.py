@@ -66,9 +66,6 @@ class Part:
 
 
 class Stepper(Protocol):
-    def takes(self, part: Part) -> bool:
-        """Whether it can step all of the part, as far as one look tells."""
-
     def refuses(self, x: Tensor, gradient: Tensor | None) -> str | None:
         """Why it cannot step a parameter; None if it can."""
 
@@ -148,8 +145,8 @@ def dealt(part: Part, fused: Stepper, torch_operations: Stepper) -> list[tuple[S
         return []
     if not wanted:
         return [(torch_operations, part)]
-    if part.plain and fused.takes(part):
-        return [(fused, part)]
+    if part.plain and fused.refuses(part.xs[0], part.grads[0]) is None:
+        return [(fused, part)]  # all are of one type and on one device
     reasons = list(map(fused.refuses, part.xs, part.grads))
     if options["fused"]:
         for p, reason in zip(part.params, reasons, strict=True):
