@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from ctypes import byref, c_char_p, c_uint64, c_void_p
 from typing import Any
 
@@ -36,7 +37,7 @@ def save(optimizer: BCOS, path: Path, model: nn.Module | None = None) -> None:
         model (nn.Module, optional): has the names, for an optimizer that was made from
             ``model.parameters()`` (default: the optimizer's own names).
     """
-    with _Mirror(optimizer, model) as mirror:
+    with closing(_Mirror(optimizer, model)) as mirror:
         for entry in mirror.entries:
             state = mirror.optimizer.state.get(entry.param, {})
             for name, memory in entry.memory().items():
@@ -61,7 +62,7 @@ def load_momentum(optimizer: BCOS, path: Path, model: nn.Module | None = None) -
 
 
 def _read(optimizer: BCOS, path: Path, model: nn.Module | None, function: str) -> None:
-    with _Mirror(optimizer, model) as mirror:
+    with closing(_Mirror(optimizer, model)) as mirror:
         try:
             mirror.call(function, os.fsencode(path))
         except ValueError as error:
@@ -170,12 +171,6 @@ class _Mirror:
     def close(self) -> None:
         self._lib.bcos_optimizer_destroy(self._handle)
         self._handle = c_void_p()
-
-    def __enter__(self) -> _Mirror:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _unwrapped(optimizer: Any) -> BCOS:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .numbers import wide_dtype
-from .state import DTensor, is_dtensor, narrowed, pieces_of
+from .state import is_dtensor, narrowed, pieces_of
 
 #: Elements that are squared at a time.
 PIECE = 1 << 18
@@ -160,7 +160,7 @@ def _square(bucket: list[Tensor], wide: torch.dtype, unit: float) -> Tensor:
 
 def _summed_over_shards(values: Tensor, p: Tensor) -> Tensor:
     """Added up over the ranks that hold other shards of a parameter placed like this one."""
-    from torch.distributed.tensor import Partial, Replicate
+    from torch.distributed.tensor import DTensor, Partial, Replicate
 
     placements = [Partial() if one.is_shard() else Replicate() for one in p.placements]
     # Meshes have devices of their own; offloaded shards lie elsewhere.

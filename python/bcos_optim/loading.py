@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
-from .options import GROUP_KEYS, checked, method_of
-from .state import PLAIN, is_fake, storages_of
+from .options import GROUP_KEYS, checked_options, method_of
+from .state import PLAIN, is_fake, layout_of
 
 #: More than anybody takes; beyond, counters would overflow.
 MOST_STEPS = 2**62
@@ -109,7 +109,7 @@ def _complete(saved: dict[str, Any], own: Mapping[str, Any]) -> None:
     saved.setdefault("adjust_lr_fn", None)  # their lr was alpha itself
     for name in GROUP_KEYS:
         saved.setdefault(name, own[name])
-    full = {name: value for name, value in checked(saved).items() if name in GROUP_KEYS}
+    full = checked_options(saved)
     for name in SHAPING:
         if full[name] != own[name]:
             raise ValueError(
@@ -129,9 +129,7 @@ def _checked_state(
     state: dict[str, Any], saved: Mapping[str, Any], p: Tensor, name: str
 ) -> dict[str, Any]:
     place = f"loaded state of parameter {name}"
-    expected: dict[str, Any] = {}
-    for storage in storages_of(method_of(saved)).values():
-        expected |= storage.layout(p)
+    expected = layout_of(p, method_of(saved))
     for key in ("m", "v"):
         kept = isinstance(state.get(key), Tensor)
         if kept != (key in expected):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -51,6 +50,11 @@ class Method:
     def keeps_v(self) -> bool:
         return self.estimator in ("ema_d", "ema_g")
 
+    @property
+    def streams(self) -> tuple[str, ...]:
+        """What the state of a parameter holds besides its counter."""
+        return ("m",) * self.momentum + ("v",) * self.keeps_v
+
 
 @dataclass
 class StepNumbers:
@@ -66,24 +70,6 @@ class StepNumbers:
     q: Any
     started: Any  #: 0 where the states begin from the raw gradient of this step, else 1
     begins: Any  #: 1 - started
-
-    def of_many(self, same: Callable[[Tensor], Any]) -> StepNumbers:
-        """For lists, where ``same`` marks a tensor that all of them compute with."""
-
-        def marked(number: Any) -> Any:
-            return same(number) if isinstance(number, Tensor) else number
-
-        return StepNumbers(
-            alpha=marked(self.alpha),
-            delta=marked(self.delta),
-            lambda_=self.lambda_,
-            beta=marked(self.beta),
-            fresh=marked(self.fresh),
-            p=marked(self.p),
-            q=marked(self.q),
-            started=marked(self.started),
-            begins=marked(self.begins),
-        )
 
 
 def step_numbers(method: Method, alpha: Any, t: Any) -> StepNumbers:

@@ -20,11 +20,12 @@ from .options import (
     ONLY,
     OTHER_NAMES,
     WEIGHT_DECAY,
+    alpha_of,
     check_beta_is_read,
     check_lr,
     checked,
+    checked_options,
     has_unused_beta,
-    lr_factor,
     method_of,
     options_of,
     settled_values,
@@ -176,6 +177,7 @@ class BCOS(Optimizer):
 
     def _set_up(self) -> None:
         self.last_report = None
+        self._told = False  #: that a beta is not used
         self._engine, self._operations = Engine(), Operations()
         self._seen: dict[int, tuple[Any, dict[str, Any], Method]] = {}
 
@@ -204,10 +206,10 @@ class BCOS(Optimizer):
         # The caller's dict is the group, as in torch.
         param_group.clear()
         param_group.update(full)
-        if has_unused_beta(param_group) and param_group["adjust_lr_fn"] is None:
-            self._say_once(
-                f"betas={param_group['betas']!r}: mode 'c' has one beta, the second is not used"
-            )
+        unused = has_unused_beta(param_group) and param_group["adjust_lr_fn"] is None
+        if unused and not self._told:
+            self._told = True
+            warn(f"betas={param_group['betas']!r}: mode 'c' has one beta, the second is not used")
         super().add_param_group(param_group)
         try:
             Limits.of(self.param_groups, None, None)
@@ -217,11 +219,6 @@ class BCOS(Optimizer):
         except Exception:
             self.param_groups.pop()
             raise
-
-    def _say_once(self, message: str) -> None:
-        if not getattr(self, "_said", False):
-            self._said = True
-            warn(message)
 
     def _names(self, group: dict[str, Any]) -> list[str]:
         """What messages call the parameters of a group."""
@@ -323,15 +320,13 @@ class BCOS(Optimizer):
             values = settled_values(options)
         seen = self._seen.get(k)
         if seen is None or seen[0] != values:
-            full = {name: value for name, value in checked(options).items() if name in GROUP_KEYS}
+            full = checked_options(options)
             seen = (values, full, method_of(full))
             # Tensors may change in place.
             if not any(isinstance(one, Tensor) for one in options["betas"]):
                 self._seen[k] = seen
         full = {**seen[1], "lr": options["lr"], "params": options["params"]}
-        factor = lr_factor(full)
-        alpha = options["lr"] if factor == 1 else options["lr"] * factor
-        return Group(full, seen[2], alpha, partial(self._name_of, options))
+        return Group(full, seen[2], alpha_of(full), partial(self._name_of, options))
 
     def _name_of(self, group: dict[str, Any], p: Tensor) -> str:
         place = next(i for i, other in enumerate(group["params"]) if other is p)
@@ -367,9 +362,7 @@ class BCOS(Optimizer):
         limits = Limits.of(self.param_groups, scale, found_inf)
         limits.settle_on_device(pairs)
         for options, lists, streams in groups:
-            factor = lr_factor(options)
-            alpha = options["lr"] if factor == 1 else options["lr"] * factor
-            group = Group(options, method_of(options), alpha, str)
+            group = Group(options, method_of(options), alpha_of(options), str)
             step_in_graph(group, lists, streams, limits)
         self.last_report = None
 

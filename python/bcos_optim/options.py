@@ -9,7 +9,6 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from importlib import resources
 from operator import index, itemgetter
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,7 @@ from .numbers import Method
 
 #: The engine's table of named methods.
 NAMED: dict[str, dict[str, Any]] = {
-    entry["id"]: entry
-    for entry in json.loads(resources.files(__package__).joinpath("methods.json").read_text())
+    entry["id"]: entry for entry in json.loads(Path(__file__).with_name("methods.json").read_text())
 }
 #: What ``mode`` may be, and the named method whose numbers are its defaults. Decoupled decay adds a
 #: w to the name.
@@ -178,6 +176,11 @@ def checked(group: Mapping[str, Any]) -> dict[str, Any]:
     return options
 
 
+def checked_options(group: Mapping[str, Any]) -> dict[str, Any]:
+    """Those alone, without parameters and what other people keep in a group."""
+    return {name: value for name, value in checked(group).items() if name in GROUP_KEYS}
+
+
 def _check_choices(options: Mapping[str, Any]) -> None:
     for name, values in CHOICES.items():
         allowed = (None, *values) if name == "start" else values
@@ -283,7 +286,7 @@ def method_of(group: Mapping[str, Any]) -> Method:
     lambda_ = float(group["weight_decay"])
     if group["decoupled"]:
         # The decay is that of lr itself: alpha lambda_ = lr weight_decay.
-        lambda_ /= lr_factor(group)
+        lambda_ /= _lr_factor(group)
     return Method(
         direction=mode["direction"],
         estimator=estimator,
@@ -300,9 +303,14 @@ def method_of(group: Mapping[str, Any]) -> Method:
     )
 
 
-def lr_factor(group: Mapping[str, Any]) -> float:
-    """alpha is lr times this."""
+def _lr_factor(group: Mapping[str, Any]) -> float:
     return 1.0 if group["adjust_lr_fn"] is None else MATCHED[group["mode"]]
+
+
+def alpha_of(group: Mapping[str, Any]) -> Any:
+    """The learning rate of the method: a number, or a tensor as lr is."""
+    factor = _lr_factor(group)
+    return group["lr"] if factor == 1 else group["lr"] * factor
 
 
 def options_of(name: str) -> dict[str, Any]:

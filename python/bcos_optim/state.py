@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,11 +12,6 @@ from torch.nn import Parameter
 
 from .blocks import block_count, check_blocks, cut_dims
 from .numbers import Method
-
-try:
-    from torch.distributed.tensor import DTensor, Shard
-except ImportError:  # torch without distributed
-    DTensor = None
 
 #: The classes of tensors that are nothing but their memory.
 PLAIN = {Tensor, Parameter}
@@ -31,106 +27,45 @@ Layout = tuple[torch.Size, torch.dtype]
 NameOf = Callable[[Tensor], str]
 
 
-class Storage(Protocol):
-    """How one stream of a parameter's state is stored.
-
-    ``read`` and ``write`` take lists of pieces, a list per key, and turn what is stored into
-    working numbers and back; ``bits`` are random ones for storages that round so, or None.
-    """
-
-    keys: tuple[str, ...]
-
-    def layout(self, p: Tensor) -> dict[str, Layout]: ...
-    def make(self, p: Tensor) -> dict[str, Tensor]: ...
-    def cut(self, state: dict[str, Tensor], piece: Piece) -> tuple[Tensor, ...]: ...
-    def read(self, places: Sequence[list[Tensor]]) -> list[Tensor]: ...
-    def write(
-        self, places: Sequence[list[Tensor]], values: list[Tensor], bits: list[Tensor] | None = None
-    ) -> None: ...
-
-
-class PerElement:
-    """One number per element, in the working type, lying as the parameter does."""
-
-    def __init__(self, key: str) -> None:
-        self.keys = (key,)
-
-    def layout(self, p: Tensor) -> dict[str, Layout]:
-        return {self.keys[0]: (p.shape, WORKING[p.dtype])}
-
-    def make(self, p: Tensor) -> dict[str, Tensor]:
-        zeros = torch.zeros_like(p, dtype=WORKING[p.dtype], requires_grad=False)
-        return {self.keys[0]: zeros}
-
-    def cut(self, state: dict[str, Tensor], piece: Piece) -> tuple[Tensor, ...]:
-        return (narrowed(local(state[self.keys[0]]), piece),)
-
-    def read(self, places: Sequence[list[Tensor]]) -> list[Tensor]:
-        return places[0]
-
-    def write(
-        self, places: Sequence[list[Tensor]], values: list[Tensor], bits: list[Tensor] | None = None
-    ) -> None:
-        if len(values) == 1:
-            places[0][0].copy_(values[0])
-        else:
-            torch._foreach_copy_(places[0], values)
-
-
-class PerBlock(PerElement):
-    """One real number per block, lying dense in the order of the blocks."""
-
-    def __init__(self, key: str, blocks: Any) -> None:
-        super().__init__(key)
-        self._blocks = blocks
-
-    def layout(self, p: Tensor) -> dict[str, Layout]:
+def layout_of(p: Tensor, method: Method) -> dict[str, Layout]:
+    """Shape and type of what a method keeps of a parameter: m as the parameter, v as well or one
+    number per block, in the order of the blocks."""
+    dtype = WORKING[p.dtype]
+    layout = {key: (p.shape, dtype) for key in method.streams}
+    if method.keeps_v and method.blocks != "coordinate":
         # Shards of v say how many blocks there are in all: rows or columns, see check_uncut.
         whole = p.shape if is_sharded(p) else local(p).shape
-        count = block_count(self._blocks, whole)
-        return {self.keys[0]: (torch.Size((count,)), WORKING[p.dtype].to_real())}
-
-    def make(self, p: Tensor) -> dict[str, Tensor]:
-        mine = local(p)
-        count = block_count(self._blocks, mine.shape)
-        v = torch.zeros(count, dtype=WORKING[p.dtype].to_real(), device=mine.device)
-        if is_sharded(p):
-            placements = [Shard(0) if one.is_shard() else one for one in p.placements]
-            (shape, _) = self.layout(p)[self.keys[0]]
-            v = DTensor.from_local(
-                v, p.device_mesh, placements, run_check=False, shape=shape, stride=(1,)
-            ).to(mine.device)  # from_local moves to the mesh's device: the wrong one if offloaded
-        return {self.keys[0]: v}
-
-    def cut(self, state: dict[str, Tensor], piece: Piece) -> tuple[Tensor, ...]:
-        blocks = tuple((0, start, length) for _, start, length in piece)
-        return (narrowed(local(state[self.keys[0]]), blocks),)
+        layout["v"] = (torch.Size((block_count(method.blocks, whole),)), dtype.to_real())
+    return layout
 
 
-def storages_of(method: Method) -> dict[str, Storage]:
-    """How the streams of a method are stored, by the name of the stream."""
-    storages: dict[str, Storage] = {}
-    if method.momentum:
-        storages["m"] = PerElement("m")
-    if method.keeps_v:
-        by_element = method.blocks == "coordinate"
-        storages["v"] = PerElement("v") if by_element else PerBlock("v", method.blocks)
-    return storages
+def _make_per_block(p: Tensor, method: Method, shape: torch.Size, dtype: torch.dtype) -> Tensor:
+    mine = local(p)
+    v = torch.zeros(block_count(method.blocks, mine.shape), dtype=dtype, device=mine.device)
+    if not is_sharded(p):
+        return v
+    from torch.distributed.tensor import DTensor, Shard
+
+    placements = [Shard(0) if one.is_shard() else one for one in p.placements]
+    return DTensor.from_local(
+        v, p.device_mesh, placements, run_check=False, shape=shape, stride=(1,)
+    ).to(mine.device)  # from_local moves to the mesh's device: the wrong one if offloaded
 
 
 def make_state(state: dict[str, Any], p: Tensor, method: Method, *, count_on_device: bool) -> None:
     """Adds what a method keeps of a parameter that has not taken a step."""
-    for storage in storages_of(method).values():
-        state.update(storage.make(p))
+    for key, (shape, dtype) in layout_of(p, method).items():
+        if key == "v" and method.blocks != "coordinate":
+            state[key] = _make_per_block(p, method, shape, dtype)
+        else:
+            state[key] = torch.zeros_like(p, dtype=dtype, requires_grad=False)
     device = p.device if count_on_device else torch.device("cpu")
     state["step"] = torch.zeros((), dtype=torch.int64, device=device)
 
 
 def check_state(state: dict[str, Any], p: Tensor, method: Method, name_of: NameOf) -> None:
     """Raises if a state is not the one of this parameter under this method."""
-    expected: dict[str, Layout] = {}
-    for storage in storages_of(method).values():
-        expected |= storage.layout(p)
+    expected = layout_of(p, method)
     if {"m", "v"} & state.keys() != expected.keys():
         raise ValueError(
             f"Invalid mode: the state of parameter {name_of(p)} is of another one; make a new "
@@ -210,7 +145,9 @@ def check_gradient(p: Tensor, name_of: NameOf) -> None:
 
 
 def is_dtensor(tensor: Tensor) -> bool:
-    return DTensor is not None and isinstance(tensor, DTensor)
+    # The module takes half a second to import; whoever has a DTensor has imported it.
+    module = sys.modules.get("torch.distributed.tensor")
+    return module is not None and isinstance(tensor, module.DTensor)
 
 
 def is_sharded(tensor: Tensor) -> bool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from bcos_optim import BCOS, set_threads, threads
+from bcos_optim import BCOS, limits, set_threads, threads
+from bcos_optim.steppers import operations
 
 shapes = st.lists(st.integers(0, 7), max_size=3).map(tuple)
 dtypes = st.sampled_from(
@@ -92,6 +94,22 @@ def test_the_three_implementations_agree(
         close = CLOSE.get(a.dtype, {"rtol": 2e-5, "atol": 2e-5})
         torch.testing.assert_close(a, b, **close)
         torch.testing.assert_close(a, c, **close)
+
+
+@pytest.mark.parametrize("strided", [False, True])
+@pytest.mark.parametrize("blocks", ["coordinate", "row", "column", "tensor"])
+def test_pieces_of_a_tensor_are_stepped_as_the_whole(
+    blocks: str, strided: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Large tensors are cut where no block is cut, and so is what the norm is summed of."""
+    wanted = [((9, 11), torch.float32), ((3, 40), torch.float32), ((30,), torch.float32)]
+    chosen = {"mode": "m", "blocks": blocks, "eps_root": 1e-3, "max_norm": 0.7, "lr": 0.1}
+    whole = stepped(wanted, chosen, {}, strided, {"fused": False})
+    monkeypatch.setattr(operations, "BUCKET_ON_CPU", 120)
+    monkeypatch.setattr(limits, "PIECE", 25)
+    pieces = stepped(wanted, chosen, {}, strided, {"fused": False})
+    for a, b in zip(whole, pieces, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-6, atol=1e-6)
 
 
 def test_the_engines_bits_do_not_depend_on_threads() -> None:

@@ -17,6 +17,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "first": {"start": "first"},
     "first, coupled": {"start": "first", "decoupled": False, "coupled_start": "raw"},
     "rows": {"blocks": "row"},
+    "numbers of an AdamW": {"adjust_lr_fn": "match_rms_adamw"},
 }
 
 

@@ -281,6 +281,19 @@ def test_every_state_has_memory_of_its_own(count: int) -> None:
     assert len(storages) == count
 
 
+def test_parameters_of_one_list_have_steps_of_their_own(implementation: dict[str, Any]) -> None:
+    """The start is corrected by how many steps each has taken, not by those of its neighbours."""
+    old, young, alone = (nn.Parameter(torch.ones(3)) for _ in range(3))
+    both = BCOS([old, young], lr=0.1, mode="m", **implementation)
+    other = BCOS([alone], lr=0.1, mode="m", **implementation)
+    old.grad = torch.ones(3)
+    for t in range(4):
+        both.step()
+        other.step()
+        young.grad = alone.grad = torch.full((3,), 0.5 + t)
+    assert torch.equal(young, alone)
+
+
 def test_parameters_that_never_had_a_gradient_have_no_state() -> None:
     frozen = nn.Parameter(torch.zeros(1000), requires_grad=False)
     used, later = nn.Parameter(torch.zeros(3)), nn.Parameter(torch.zeros(4))

@@ -210,6 +210,22 @@ def test_a_loaded_state_lies_as_its_parameter_does() -> None:
     assert torch.equal(optimizer.state[p]["m"], saved["state"][0]["m"])
 
 
+@pytest.mark.parametrize("blocks", ["coordinate", "row"])
+def test_what_was_loaded_is_not_written_to(blocks: str) -> None:
+    p = nn.Parameter(torch.ones(3, 2))
+    optimizer = BCOS([p], mode="m", blocks=blocks)
+    run(optimizer, 1)
+    optimizer.state[p]["note"] = [torch.ones(3, 2)]
+    saved = copy.deepcopy(optimizer.state_dict())
+    kept = copy.deepcopy(saved)
+    optimizer.load_state_dict(saved)
+    run(optimizer, 1, 1)
+    optimizer.state[p]["note"][0].zero_()
+    for key in ("m", "v", "step"):
+        assert torch.equal(saved["state"][0][key], kept["state"][0][key])
+    assert torch.equal(saved["state"][0]["note"][0], torch.ones(3, 2))
+
+
 def test_a_state_that_is_loaded_from_itself_stays_where_it_is() -> None:
     """Distributed checkpoints copy into it before they load it."""
     p = nn.Parameter(torch.ones(3))

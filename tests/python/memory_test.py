@@ -12,6 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from bcos_optim import BCOS
+from bcos_optim.steppers import engine
 from conftest import calls_of_the_engine
 
 MIB = 1 << 20
@@ -149,6 +150,20 @@ def test_groups_that_are_swapped_in_turn_keep_their_plans() -> None:
             optimizer.step()
         assert len(calls.created) == 2
     assert [int(optimizer.state[p]["step"]) for p in params] == [5, 5, 5, 7, 9, 9]
+
+
+def test_the_oldest_plans_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "MOST_PLANNED", 4)
+    params = [nn.Parameter(torch.ones(8)) for _ in range(6)]
+    optimizer = BCOS([{"params": params[:2]}, {"params": params[2:4]}, {"params": params[4:]}])
+    groups = optimizer.param_groups
+    for p in params:
+        p.grad = torch.ones(8)
+    with calls_of_the_engine() as calls:
+        for k in (0, 1, 0, 2, 2, 1, 0):  # two of them fit
+            optimizer.param_groups = [groups[k]]
+            optimizer.step()
+    assert len(calls.created) == 4
 
 
 def test_a_scheduler_makes_no_new_plan() -> None:

@@ -207,6 +207,17 @@ def test_a_running_adamw_becomes_bcos_with_its_momentum(make_params: Make) -> No
     assert all(torch.isfinite(p).all() for p in params)
 
 
+def test_a_corrected_start_is_given_corrected_momentum() -> None:
+    """Gradients that are all alike have themselves as average, after 3 steps as after 1."""
+    p = nn.Parameter(torch.ones(4))
+    adam = torch.optim.AdamW([p], lr=0.0)
+    for _ in range(3):
+        p.grad = torch.full((4,), 0.5)
+        adam.step()
+    bcos = bcos_optim.convert(adam, start="zero_corrected")
+    torch.testing.assert_close(bcos.state[p]["m"], torch.full((4,), 0.5))
+
+
 def test_sgd_and_lion_become_bcos_given_a_learning_rate(make_params: Make) -> None:
     params = make_params()
     sgd = stepped(torch.optim.SGD(params, lr=0.1, momentum=0.9, weight_decay=0.1), 3)

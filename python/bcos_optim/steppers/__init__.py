@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ..limits import Limits, Report, are_zero
 from ..numbers import Method
-from ..state import PLAIN, DTensor, NameOf, check_gradient, is_dtensor, local, local_gradient
+from ..state import PLAIN, NameOf, check_gradient, is_dtensor, local, local_gradient
 
 _gradient_of = attrgetter("grad")
 
@@ -66,9 +66,6 @@ class Part:
 
 
 class Stepper(Protocol):
-    def takes(self, part: Part) -> bool:
-        """Whether it can step all of the part, as far as one look tells."""
-
     def refuses(self, x: Tensor, gradient: Tensor | None) -> str | None:
         """Why it cannot step a parameter; None if it can."""
 
@@ -105,7 +102,7 @@ def _makes_shards_local(part: Part) -> bool:
     kinds = set(map(type, part.xs))
     if kinds <= PLAIN:
         return True
-    if kinds != {DTensor} or set(map(type, part.grads)) != kinds:
+    if len(kinds) > 1 or not is_dtensor(part.xs[0]) or set(map(type, part.grads)) != kinds:
         return False
     if any(g.placements != p.placements for p, g in zip(part.params, part.grads, strict=True)):
         return False
@@ -148,8 +145,8 @@ def dealt(part: Part, fused: Stepper, torch_operations: Stepper) -> list[tuple[S
         return []
     if not wanted:
         return [(torch_operations, part)]
-    if part.plain and fused.takes(part):
-        return [(fused, part)]
+    if part.plain and fused.refuses(part.xs[0], part.grads[0]) is None:
+        return [(fused, part)]  # all are of one type and on one device
     reasons = list(map(fused.refuses, part.xs, part.grads))
     if options["fused"]:
         for p, reason in zip(part.params, reasons, strict=True):

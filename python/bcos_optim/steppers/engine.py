@@ -27,7 +27,7 @@ from ..native import (
     check,
     library,
 )
-from ..state import PLAIN, check_state, local, storages_of
+from ..state import PLAIN, check_state, local
 from . import Part
 
 GUARDS = {"propagate": 0, "skip": 1, "raise": 2}
@@ -139,10 +139,6 @@ class Engine:
         self._plans: dict[tuple[int, int], Plan] = {}
         self._planned = 0  #: parameters in all of them
 
-    def takes(self, part: Part) -> bool:
-        x = part.xs[0]  # all are of one type and on one device
-        return x.is_cpu and x.dtype in DTYPES and library() is not None
-
     def refuses(self, x: Tensor, gradient: Tensor | None) -> str | None:
         if not x.is_cpu:
             return f"it is on {x.device}"
@@ -213,7 +209,7 @@ class Engine:
         for part in parts:
             having = part if part.plain else part.chosen([g is not None for g in part.grads])
             written += having.params
-            for key in storages_of(part.group.method):
+            for key in part.group.method.streams:
                 written += [state[key] for state in having.states]
         torch.autograd.graph.increment_version(written)
 
@@ -229,7 +225,7 @@ def _place_of(part: Part) -> list[Any] | None:
     place: list[Any] = [method.structure, types, dense, sizes, list(map(Tensor.data_ptr, xs))]
     if not dense or method.blocks != "coordinate":
         place += [[(x.shape, x.stride()) for x in xs]]
-    for key in storages_of(method):
+    for key in method.streams:
         try:
             column = [state[key] for state in part.states]
         except KeyError:

@@ -60,7 +60,8 @@ class Many:
 
 
 class Same:
-    """A tensor with one element that all tensors of Many are computed with."""
+    """A tensor with one element that all tensors of Many are computed with. torch.compile takes an
+    operation on a bare tensor for one of tensors alone."""
 
     def __init__(self, tensor: Tensor) -> None:
         self.tensor = tensor

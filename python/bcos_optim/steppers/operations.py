@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,17 +11,15 @@ from torch import Tensor
 
 from ..blocks import Blocks, Coordinates, blocks_of, cut_dims
 from ..limits import Limits, Report
-from ..numbers import Method, StepNumbers, step_numbers
+from ..numbers import StepNumbers, step_numbers
 from ..options import warn
 from ..state import (
     WORKING,
-    Storage,
     bytes_moved,
     check_state,
     local,
     narrowed,
     pieces_of,
-    storages_of,
 )
 from . import Group, Part
 from .formula import Many, Moved, Same, known_to_be, moved
@@ -37,35 +35,34 @@ class Entry:
 
     x: Tensor
     grad: Tensor
-    places: dict[str, tuple[Tensor, ...]]  #: of the streams of the state, a tensor per key
+    places: dict[str, Tensor]  #: of m and v
     t: Any  #: how many steps the parameter has taken
 
 
-@dataclass
 class Update:
     """How the entries of one group are stepped."""
 
-    method: Method
-    alpha: Any
-    factor: Any  #: of the gradients: maximize, clipping, grad_scale
-    foreach: bool
-    on_device: bool  #: counters and alpha stay tensors: capturable, or being compiled
-    go: Any = True  #: False, or a tensor that says so: nothing changes
-    told: Callable[[Tensor, Tensor, Any], None] | None = None  #: of 16-bit results, before rounding
-
-    def __post_init__(self) -> None:
-        self.storages: dict[str, Storage] = storages_of(self.method)
+    def __init__(self, group: Group, limits: Limits, *, on_device: bool, told: Any = None) -> None:
+        """``on_device``: counters and alpha stay tensors; ``told``: is given the results of 16-bit
+        parameters before they are rounded."""
+        options = group.options
+        self.method, self.alpha, self.go = group.method, group.alpha, limits.go
+        self.factor = -1.0 * limits.factor if options["maximize"] else limits.factor
+        self.foreach = options["foreach"] in (None, True) and not options["differentiable"]
+        self.on_device, self.told = on_device, told
 
     def run(self, entries: Sequence[Entry], blocks: Blocks) -> None:
         """On entries that share device, types and numbers."""
         many = len(entries) > 1 or (self.foreach and isinstance(blocks, Coordinates))
         dtype = WORKING[entries[0].x.dtype]
-        streams = self._read(entries, many)
+        streams = {
+            key: self._of([_copied(entry.places[key]) for entry in entries], many)
+            for key in self.method.streams
+        }
         raw = self._of([entry.grad.to(dtype) for entry in entries], many)
         if not known_to_be(self.factor, 1):
             tensor = isinstance(self.factor, Tensor)
-            factor = self.factor.to(dtype) if tensor else self.factor
-            raw = raw * (Same(factor) if tensor and many else factor)
+            raw = raw * _for_all(self.factor.to(dtype) if tensor else self.factor, many)
         after = moved(
             self.method,
             self._numbers(entries, dtype, many),
@@ -81,17 +78,6 @@ class Update:
     def _of(tensors: list[Tensor], many: bool) -> Any:
         return Many(tensors) if many else tensors[0]
 
-    def _read(self, entries: Sequence[Entry], many: bool) -> dict[str, Any]:
-        return {
-            name: self._of(list(map(_copied, storage.read(self._places(entries, name)))), many)
-            for name, storage in self.storages.items()
-        }
-
-    @staticmethod
-    def _places(entries: Sequence[Entry], name: str) -> list[list[Tensor]]:
-        columns = zip(*(entry.places[name] for entry in entries), strict=True)
-        return [list(column) for column in columns]
-
     def _numbers(self, entries: Sequence[Entry], dtype: torch.dtype, many: bool) -> StepNumbers:
         alpha, t = self.alpha, entries[0].t
         if self.on_device:
@@ -100,14 +86,13 @@ class Update:
             if self.method.start == "zero":
                 t = 1  # numbers do not depend on it
             else:
-                steps = [entry.t.to(dtype) for entry in entries]
-                t = steps[0] if len(steps) == 1 else Many(steps)
+                t = self._of([entry.t.to(dtype) for entry in entries], many)
         elif isinstance(alpha, Tensor):
             alpha = alpha.reshape(()) if alpha.requires_grad else float(alpha)
         numbers = step_numbers(self.method, alpha, t)
-        if not many:
-            return numbers
-        return numbers.of_many(Same)
+        numbers.alpha = _for_all(numbers.alpha, many)
+        numbers.delta = _for_all(numbers.delta, many)
+        return numbers
 
     def _write(self, entries: Sequence[Entry], after: Moved, many: bool) -> None:
         xs = [entry.x for entry in entries]
@@ -116,11 +101,10 @@ class Update:
             for x, wanted, entry in zip(xs, new, entries, strict=True):
                 self.told(x, wanted, entry.t)
         _copy(xs, self._allowed(xs, new))
-        for name, storage in self.storages.items():
-            values = getattr(after, name)
-            places = self._places(entries, name)
-            values = values.tensors if many else [values]
-            storage.write(places, self._allowed(storage.read(places), values))
+        for key in self.method.streams:
+            values = getattr(after, key)
+            places = [entry.places[key] for entry in entries]
+            _copy(places, self._allowed(places, values.tensors if many else [values]))
 
     def _allowed(self, old: list[Tensor], new: list[Tensor]) -> list[Tensor]:
         if not isinstance(self.go, Tensor):
@@ -134,6 +118,10 @@ class Update:
             return
         for step in steps:
             step.add_(self.go.to(step.dtype))
+
+
+def _for_all(number: Any, many: bool) -> Any:
+    return Same(number) if many and isinstance(number, Tensor) else number
 
 
 def _copied(tensor: Tensor) -> Tensor:
@@ -159,9 +147,6 @@ class Operations:
         self._told = False
         self._lists: tuple[Any, dict[Any, Blocks]] = (None, {})
 
-    def takes(self, part: Part) -> bool:
-        return True
-
     def refuses(self, x: Tensor, gradient: Tensor | None) -> str | None:
         return None
 
@@ -184,17 +169,14 @@ class Operations:
         return Report(report.norm, report.clipped, False, above, elements, moved_bytes)
 
     def _step(self, part: Part, limits: Limits) -> None:
-        options, method = part.group.options, part.group.method
+        capturable, method = part.group.options["capturable"], part.group.method
         for p, state in zip(part.params, part.states, strict=True):
             check_state(state, p, method, part.group.name_of)
         update = Update(
-            method=method,
-            alpha=part.group.alpha,
-            factor=-1.0 * limits.factor if options["maximize"] else limits.factor,
-            foreach=options["foreach"] in (None, True) and not options["differentiable"],
-            on_device=options["capturable"],
-            go=limits.go,
-            told=None if options["capturable"] else self._look_for_lost_updates,
+            part.group,
+            limits,
+            on_device=capturable,
+            told=None if capturable else self._look_for_lost_updates,
         )
         for entries, blocks in self._buckets(part, update):
             update.run(entries, blocks)
@@ -213,7 +195,12 @@ class Operations:
             dims = [] if torch.is_grad_enabled() else cut_dims(layout, x.dim())
             most = (BUCKET_ON_CPU if x.is_cpu else BUCKET) // WORKING[x.dtype].itemsize
             for piece in pieces_of(x, most, dims):
-                places = {k: storage.cut(state, piece) for k, storage in update.storages.items()}
+                pieces = dict.fromkeys(update.method.streams, piece)
+                if layout != "coordinate":
+                    pieces["v"] = tuple((0, start, length) for _, start, length in piece)
+                places = {
+                    key: narrowed(local(state[key]), pieces[key]) for key in update.method.streams
+                }
                 entry = Entry(narrowed(x, piece), narrowed(gradient, piece), places, t)
                 if layout != "coordinate" or not update.foreach:
                     yield [entry], self._blocks_of(layout, entry.x)
@@ -268,21 +255,19 @@ def step_in_graph(
     xs, grads, steps = lists
     if not xs:
         return
-    options, method = group.options, group.method
-    factor = -1.0 * limits.factor if options["maximize"] else limits.factor
-    update = Update(method, group.alpha, factor, True, True, limits.go)
+    update = Update(group, limits, on_device=True)
     buckets: dict[Any, list[Entry]] = {}
     for i, x in enumerate(xs):
         if x.numel() == 0:
             continue
-        places = {name: (local(column[i]),) for name, column in streams.items() if column}
+        places = {key: local(column[i]) for key, column in streams.items() if column}
         key = (x.device, x.dtype, grads[i].dtype)
         entry = Entry(x, grads[i], places, steps[i])
         buckets.setdefault(key, []).append(entry)
     for entries in buckets.values():
-        if method.blocks == "coordinate":
+        if group.method.blocks == "coordinate":
             update.run(entries, Coordinates())
             continue
         for entry in entries:
-            update.run([entry], blocks_of(method.blocks, entry.x.shape, entry.x.device))
+            update.run([entry], blocks_of(group.method.blocks, entry.x.shape, entry.x.device))
     update.count(list(steps))
