@@ -109,25 +109,25 @@ TEST(Check, AllowsWhatItSays) {
 }
 
 TEST(Check, AllowsRoundingAloneUnlessItSaysMore) {
-  Findings findings;
+  theory::Findings findings;
   EXPECT_DOUBLE_EQ(findings.equal("computed", {1}, 1).slack, 2e-12);
   EXPECT_DOUBLE_EQ(findings.at_most("computed", {1}, -3).slack, 4e-12);
   EXPECT_DOUBLE_EQ(findings.at_least("computed", {1}, 1, 1e-3).slack, 1e-3);
 }
 
 TEST(Check, CountsAWorstOfManyAsSoMany) {
-  Findings findings;
+  theory::Findings findings;
   findings.equal("one", {1.47, 0.1}, 1);
   EXPECT_FALSE(findings.pass());
-  Findings many;
+  theory::Findings many;
   many.equal("the worst of 1000", {1.47, 0.1}, 1).among = 1000;
   EXPECT_TRUE(many.pass());
   EXPECT_EQ(many.errors(), allowed_errors(1000));
 }
 
 TEST(Check, OfAQuotedFigureMustHoldAndCatchesNothingAlone) {
-  Findings findings;
-  Findings::as_quoted(findings.equal("quoted", {2}, 1, 1e-6));
+  theory::Findings findings;
+  theory::Findings::as_quoted(findings.equal("quoted", {2}, 1, 1e-6));
   EXPECT_FALSE(findings.pass());
   EXPECT_FALSE(findings.caught());
 }

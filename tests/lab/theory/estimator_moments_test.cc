@@ -22,14 +22,14 @@ struct Discrete {
   Vector values = {-1.3, 0.2, 2.5};
   Vector chances = {0.3, 0.5, 0.2};
 
-  double numbers::mean_of(ConstSpan f) const { return dot(chances, f); }
+  double mean_of(ConstSpan f) const { return dot(chances, f); }
   CentralMoments moments() const {
-    const double mean = numbers::mean_of(values);
+    const double mean = mean_of(values);
     Vector power(3, 1.0);
     double c[5] = {};
     for (int j = 1; j <= 4; ++j) {
       for (std::size_t i = 0; i < 3; ++i) power[i] *= values[i] - mean;
-      c[j] = numbers::mean_of(power);
+      c[j] = mean_of(power);
     }
     return {mean, c[2], c[3], c[4]};
   }
