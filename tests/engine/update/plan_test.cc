@@ -22,7 +22,7 @@ std::atomic<bool> counting{false};  // in all threads
 std::atomic<std::size_t> allocated{0};
 std::atomic<int> left_until_failure{-1};  // allocations; below 0: none fails
 
-void count(std::size_t size) {
+[[maybe_unused]] void count(std::size_t size) {
   if (counting) allocated += size;
   if (left_until_failure >= 0 && left_until_failure-- == 0) throw std::bad_alloc();
 }
