@@ -254,8 +254,10 @@ void HostBackend<T>::step_coordinates(std::size_t index, std::uint64_t begin,
 template <class T>
 void HostBackend<T>::ask_for_first_lines(const Slot<T>& slot) const {
   for (const Stream s : {kernels::kX, kernels::kG, kernels::kM}) {
-    for (std::size_t line = 0; line < 4; ++line) {
-      __builtin_prefetch(reinterpret_cast<const char*>(slot.tile.data[s]) + 64 * line, 1);
+    // Not a pointer: there may be no such stream, and asking for what is not there does no harm.
+    const auto begin = reinterpret_cast<std::uintptr_t>(slot.tile.data[s]);
+    for (std::uintptr_t line = begin; line < begin + 4 * 64; line += 64) {
+      __builtin_prefetch(reinterpret_cast<const void*>(line), 1);
     }
   }
 }

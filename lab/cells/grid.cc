@@ -137,6 +137,7 @@ class Rates {
   /// What the choosing seed has to run: all that was looked at.
   std::vector<Settings> asked() const {
     std::vector<Settings> cells;
+    cells.reserve(losses_.size());
     for (const auto& [k, loss] : losses_) cells.push_back(cell(k, growth_.seed));
     return cells;
   }

@@ -36,6 +36,7 @@ namespace {
 
 void refuse_doubles_of(const std::map<std::string, std::string>& given) {
   std::vector<std::string_view> keys;
+  keys.reserve(given.size());
   for (const auto& [key, value] : given) keys.emplace_back(key);
   refuse_doubles(keys);
 }

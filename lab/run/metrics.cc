@@ -103,6 +103,20 @@ void settle(std::vector<DiagnosisPoint>& points) {
   for (auto& [place, point] : merged) points.push_back(std::move(point));
 }
 
+/// Adds a line of the file; false if it is not one.
+bool is_read(Metrics& metrics, std::string_view words, const std::string& path) {
+  try {
+    add_line(metrics, parse_strict(words, kWhere, fmt::format(" in {}", path)));
+    return true;
+  } catch (const nlohmann::json::exception&) {
+    return false;
+  } catch (const Error&) {  // nested beyond reason
+    return false;
+  } catch (const Unreadable&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 Metrics parse_metrics(std::string_view text, const std::string& path) {
@@ -119,14 +133,7 @@ Metrics parse_metrics(std::string_view text, const std::string& path) {
                  "one of {} MB",
                  kLongestLine >> 20, path, words.size() >> 20);
     }
-    try {
-      add_line(metrics, parse_strict(words, kWhere, fmt::format(" in {}", path)));
-      continue;
-    } catch (const nlohmann::json::exception&) {
-    } catch (const Error&) {  // nested beyond reason
-    } catch (const Unreadable&) {
-    }
-    if (!unfinished) ++metrics.cut_lines;
+    if (!is_read(metrics, words, path) && !unfinished) ++metrics.cut_lines;
   }
   settle(metrics.train);
   settle(metrics.eval);
