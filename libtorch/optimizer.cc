@@ -215,7 +215,9 @@ void BCOS::Impl::follow_memory() {
     forget_plan();
     plan_.emplace(methods_, parameters, PlanOptions{.executor = executor(), .backends = {&aten_}});
   }
-  for (std::size_t k = 0; k < methods_.size(); ++k) plan_->set_numbers(k, methods_[k]);
+  for (std::size_t k = 0; k < methods_.size(); ++k) {
+    if (plan_->method(k) != methods_[k]) plan_->set_numbers(k, methods_[k]);
+  }
 }
 
 void BCOS::Impl::forget_plan() {

@@ -101,7 +101,6 @@ struct Coefficients {
 
 /// What a step has of every element or block: the first two are only read, taps only written.
 enum Stream { kG, kOracle, kX, kM, kV, kU, kTapG, kTapD, kTapV, kTapUpdate, kStreams };
-constexpr bool is_tap(int stream) { return stream >= kTapG; }
 constexpr bool is_written(int stream) { return stream >= kX; }
 
 /// The memory of a run of elements, dense. Null where a recipe does not use it.
