@@ -61,6 +61,7 @@ lint_all() {
   stage "ruff" check_python || failed+=("ruff (./run format repairs most of it)")
   stage "shellcheck" check_shell || failed+=(shellcheck)
   stage "file length" check_length || failed+=("file length")
+  stage "mutants" python3 tools/mutant_list.py || failed+=("mutants (tests/mutants.toml follows the code)")
   if ((${#failed[@]} > 0)); then
     printf 'lint failed: %s\n' "${failed[@]}" >&2
     return 1

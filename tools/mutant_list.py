@@ -91,3 +91,11 @@ class List:
 
     def key(self, mutant: Mutant, tree: str) -> str:
         return hashlib.sha256(f"{mutant}{self.steps(mutant)}{tree}".encode()).hexdigest()[:16]
+
+
+if __name__ == "__main__":  # for lint: whether every mutant still finds its text
+    tree = Path(__file__).resolve().parent.parent
+    try:
+        List(tree / "tests/mutants.toml", tree)
+    except ListError as error:
+        raise SystemExit(f"tests/mutants.toml: {error}") from None
