@@ -137,7 +137,7 @@ class Runner {
   }
 
   void start(const Settings& cell) {
-    fs::create_directories(cell.out);
+    cli::make_folder(cell.out, "compare");
     const std::string config = fmt::format("{}/{}.toml", cell.out, cell.name);
     cli::write_text(config, run::to_toml(cell));
     std::vector<std::string> arguments = {"train", "--config", config, "--brief"};

@@ -1,7 +1,10 @@
 #include "lab/cli/files.hpp"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <system_error>
 
@@ -79,6 +82,19 @@ void write_text(const std::string& path, std::string_view text) {
   const bool written =
       stream && std::fwrite(text.data(), 1, text.size(), stream.get()) == text.size();
   if (!written || std::fclose(stream.release()) != 0) throw unwritable(path);
+}
+
+void make_folder(const std::string& path, std::string_view where) {
+  namespace fs = std::filesystem;
+  const auto refuse = [&](const std::string& why) {
+    return fail(ErrorCode::io, where, "expected a folder to write to but received '{}': {}", path,
+                why);
+  };
+  std::error_code error;
+  if (fs::exists(path, error) && !fs::is_directory(path, error)) throw refuse("it is a file");
+  fs::create_directories(path, error);
+  if (error) throw refuse(error.message());
+  if (access(path.c_str(), W_OK | X_OK) != 0) throw refuse(reason());
 }
 
 Json parse_json(const std::string& text, const std::string& path) {

@@ -15,6 +15,9 @@ void write_text(const std::string& path, std::string_view text);
 /// Throws Error(io) if write_text could not write there. What the file holds stays.
 void check_writable(const std::string& path);
 
+/// Makes a folder to write to, and those above it; `where` names the caller. Throws Error(io).
+void make_folder(const std::string& path, std::string_view where);
+
 /// JSON that came from `path`. Throws Error(corrupt), also for nesting that no file of ours has.
 nlohmann::ordered_json parse_json(const std::string& text, const std::string& path);
 

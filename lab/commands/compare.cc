@@ -153,7 +153,7 @@ void run(const Options& options) {
     if (!records.empty()) cli::write_page(page, report::compare_page(name, records, shown));
   };
   if (grid.growth) {
-    std::filesystem::create_directories(grid.base.out);
+    cli::make_folder(grid.base.out, kWhere);
     cli::write_text(fmt::format("{}/{}", grid.base.out, kComparison),
                     fmt::format("{{\"choosing_seed\": {}}}\n", grid.growth->seed));
   }

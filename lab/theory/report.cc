@@ -1,13 +1,9 @@
 #include "lab/theory/report.hpp"
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <filesystem>
-#include <system_error>
 
 #include "bcos/version.h"
-#include "engine/error.hpp"
+#include "lab/cli/files.hpp"
 #include "lab/cli/html.hpp"
 #include "lab/plot/assets.hpp"
 #include "lab/plot/figure.hpp"
@@ -55,19 +51,8 @@ std::string chapters_of(std::span<const Stop> tour) {
 }  // namespace
 
 void prepare_report(const std::string& folder) {
-  const auto refuse = [&](const std::string& why) {
-    return fail(ErrorCode::io, "theory", "expected a folder to write to but received '{}': {}",
-                folder, why);
-  };
-  std::error_code error;
-  for (const fs::path& path : {fs::path(folder), fs::path(folder) / "figures"}) {
-    if (fs::exists(path, error) && !fs::is_directory(path, error)) throw refuse("it is a file");
-    fs::create_directories(path, error);
-    if (error) throw refuse(error.message());
-    if (access(path.c_str(), W_OK | X_OK) != 0) {
-      throw refuse(std::generic_category().message(errno));
-    }
-  }
+  lab::cli::make_folder(folder, "theory");
+  lab::cli::make_folder(folder + "/figures", "theory");
 }
 
 void write_report(const std::string& folder, std::span<const Result> results,

@@ -175,6 +175,11 @@ class Usage(CommandTest):
     def test_a_file_that_is_missing_is_no_wrong_usage(self) -> None:
         self.refused(1, "/no/such/file", "methods", "@/no/such/file")
 
+    def test_a_file_is_no_folder_for_runs(self) -> None:
+        with tempfile.NamedTemporaryFile() as file:
+            message = f"[compare] expected a folder to write to but received '{file.name}/demo'"
+            self.refused(1, message, "compare", "--preset", "demo", "--quiet", "--out", file.name)
+
     def test_words_without_a_letter_in_common_are_not_suggested(self) -> None:
         self.refused(2, "adam, adamw but received '123'\n", "methods", "123")
 

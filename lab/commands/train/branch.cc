@@ -88,10 +88,10 @@ void branch_from(const std::string& from, const run::Settings& settings) {
   const Source source = source_of(from);
   const run::Checkpoint checkpoint = checkpoint_of(source);
   check_model(settings, source);
-  fs::create_directories(settings.out);
+  cli::make_folder(settings.out, "train");
   run::RunDirectory directory = run::RunDirectory::open(path);
   const fs::path to = fs::path(path) / "checkpoints" / fs::path(checkpoint.path).filename();
-  fs::create_directories(to.parent_path());
+  cli::make_folder(to.parent_path().string(), "train");
   if (!fs::exists(to)) {
     const fs::path half = to.string() + ".branch";
     fs::remove_all(half);
